@@ -108,6 +108,12 @@ absl::Status CheckOwner(int socket, const std::string& path) {
       absl::StrCat(path, ": that daemon is user ", peer.uid, "'s, not yours"));
 }
 
+json ParametersOf(const NetworkPort& port) {
+  json parameters = {{"node", port.node}, {"port", port.port}};
+  if (!port.partition.empty()) parameters["partition"] = port.partition;
+  return parameters;
+}
+
 AttachedNetwork NetworkOf(const json& result) {
   return {.addresses = result.value("addresses", std::vector<std::string>()),
           .mtu = result.value("mtu", 0),
@@ -260,20 +266,26 @@ absl::StatusOr<Attached> Client::Attach(int fuse_fd,
          .umads = device.value("umads", std::vector<int>())});
   }
   for (const json& name : result.value("names", json::array())) {
-    attached.names.push_back(
-        {.address = name.value("address", ""), .node = name.value("node", "")});
+    attached.names.push_back({.address = name.value("address", ""),
+                              .node = name.value("node", ""),
+                              .partition = name.value("partition", "")});
   }
   return attached;
 }
 
 absl::StatusOr<std::vector<NetworkPort>> Client::NetworkPorts(
-    const std::vector<std::string>& hosts) {
+    const std::vector<std::string>& hosts,
+    const std::vector<std::string>& partitions) {
+  json parameters = {{"hosts", hosts}};
+  // A daemon of an older version has no such parameter.
+  if (!partitions.empty()) parameters["partitions"] = partitions;
   IBEMU_ASSIGN_OR_RETURN(const json result,
-                         impl_->Call("network.ports", {{"hosts", hosts}}, -1));
+                         impl_->Call("network.ports", parameters, -1));
   std::vector<NetworkPort> ports;
   for (const json& port : result) {
-    ports.push_back(
-        {.node = port.value("node", ""), .port = port.value("port", 0)});
+    ports.push_back({.node = port.value("node", ""),
+                     .port = port.value("port", 0),
+                     .partition = port.value("partition", "")});
   }
   return ports;
 }
@@ -282,16 +294,13 @@ absl::StatusOr<AttachedNetwork> Client::AttachNetwork(int tun_fd,
                                                       const NetworkPort& port) {
   IBEMU_ASSIGN_OR_RETURN(
       const json result,
-      impl_->Call("network.attach", {{"node", port.node}, {"port", port.port}},
-                  tun_fd));
+      impl_->Call("network.attach", ParametersOf(port), tun_fd));
   return NetworkOf(result);
 }
 
 absl::StatusOr<AttachedNetwork> Client::ShowNetwork(const NetworkPort& port) {
-  IBEMU_ASSIGN_OR_RETURN(
-      const json result,
-      impl_->Call("network.show", {{"node", port.node}, {"port", port.port}},
-                  -1));
+  IBEMU_ASSIGN_OR_RETURN(const json result,
+                         impl_->Call("network.show", ParametersOf(port), -1));
   return NetworkOf(result);
 }
 

@@ -40,8 +40,9 @@ struct AttachedDevice {
 
 // A host that has an address.
 struct NamedAddress {
-  std::string address;  // "198.18.0.2"
-  std::string node;     // the node's description
+  std::string address;    // "198.18.0.2"
+  std::string node;       // the node's description
+  std::string partition;  // of a further partition's interface, "8001"
 };
 
 struct Attached {
@@ -53,6 +54,7 @@ struct Attached {
 struct NetworkPort {
   std::string node;  // its GUID
   int port = 0;
+  std::string partition;  // a further one's, "8001"; else empty
 };
 
 // The network interface of a run.
@@ -113,11 +115,14 @@ class Client {
   // `fuse_fd` remains the caller's to close.
   absl::StatusOr<Attached> Attach(int fuse_fd, const AttachRequest& request);
 
-  // Returns the ports with addresses of the hosts that Attach() would show.
+  // Returns the ports with addresses of the hosts that Attach() would show,
+  // each followed by its further partitions, of which P_Keys are given.
   //
-  // Errors: AlreadyExists, another run has one of them for a network.
+  // Errors: AlreadyExists, another run has one of them for a network;
+  // InvalidArgument or FailedPrecondition, a port can't be in that partition.
   absl::StatusOr<std::vector<NetworkPort>> NetworkPorts(
-      const std::vector<std::string>& hosts);
+      const std::vector<std::string>& hosts,
+      const std::vector<std::string>& partitions);
 
   // Passes a TUN device to the daemon, which carries its packets as long as
   // this connection is open.  `tun_fd` remains the caller's to close.

@@ -71,7 +71,9 @@ Engine::~Engine() {
 wire::Gid Engine::gid() const { return port().GidAt(0); }
 
 uint16_t Engine::pkey() const {
-  return static_cast<uint16_t>(port().PKeyAt(0) | kFullMember);
+  const uint16_t partition =
+      parts_.partition != 0 ? parts_.partition : port().PKeyAt(0);
+  return static_cast<uint16_t>(partition | kFullMember);
 }
 
 std::optional<uint16_t> Engine::PKeyIndex() const {

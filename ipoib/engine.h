@@ -46,6 +46,9 @@ class Engine final : public Interface,
     verbs::Provider& provider;
     mad::SaClient& sa;
     mad::MulticastMembers& members;
+    // The partition, without the bit of full members; 0: that of the first
+    // P_Key of the port's table, whichever it is.
+    uint16_t partition = 0;
   };
   Engine(const Parts& parts, Random random,
          std::vector<wire::IpNetwork> addresses);
@@ -107,7 +110,8 @@ class Engine final : public Interface,
   const mad::Port& port() const {
     return parts_.host.device().port(parts_.port);
   }
-  // Returns where the port has its P_Key; nullopt: it is in no partition.
+  // Returns where the port has its P_Key; nullopt: the port is not in that
+  // partition.
   std::optional<uint16_t> PKeyIndex() const;
   bool IsOwn(const wire::IpAddress& address) const;
   const wire::IpAddress* SourceFor(const wire::IpAddress& target) const;

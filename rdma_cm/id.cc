@@ -233,7 +233,8 @@ void Id::OnRequest(const std::shared_ptr<Adapter>& adapter,
     if (!arrived.sidr) cm_id->Ignore();
     return;
   }
-  const ipoib::Interface* const interface = adapter->interface(arrived.port);
+  const ipoib::Interface* const interface =
+      adapter->interface(arrived.port, arrived.pkey);
   LocalPort port{.adapter = adapter, .number = arrived.port};
   port.gid = !arrived.sidr          ? arrived.local_gid
              : interface != nullptr ? interface->gid()

@@ -19,12 +19,18 @@ bool IsNeighbour(const ipoib::Interface& interface,
                              });
 }
 
-// Returns true if the request came to the interface of its port, and from a
-// neighbour.
+bool Has(const ipoib::Interface& interface, const wire::IpAddress& address) {
+  return std::ranges::any_of(interface.addresses(),
+                             [&address](const wire::IpNetwork& network) {
+                               return network.address == address;
+                             });
+}
+
+// Returns true if the request came to the interface, which is that of its port
+// and partition, and from a neighbour.
 bool CameBy(const ipoib::Interface* interface, const cm::Arrived& arrived,
             const RequestAddresses& addresses) {
   return interface != nullptr && interface->up() &&
-         wire::IsSamePartition(interface->pkey(), arrived.pkey) &&
          (arrived.sidr || interface->gid() == arrived.local_gid) &&
          !addresses.destination.IsLoopback() &&
          IsNeighbour(*interface, addresses.source);
@@ -97,13 +103,15 @@ bool Listener::IsFor(Adapter& adapter, const cm::Arrived& arrived,
     case RequestAddresses::Kind::kIp:
       break;
   }
-  if (!CameBy(adapter.interface(arrived.port), arrived, addresses)) {
-    return false;
-  }
+  const ipoib::Interface* const interface =
+      adapter.interface(arrived.port, arrived.pkey);
+  if (!CameBy(interface, arrived, addresses)) return false;
   const bool any = terms_.address.IsWildcard();
   if (is_ib || (any && !terms_.only_family)) return true;
-  return terms_.address.ip.version == addresses.destination.version &&
-         (any || terms_.address.ip == addresses.destination);
+  if (terms_.address.ip.version != addresses.destination.version) return false;
+  // Bound to an address is bound to its interface (cma_match_net_dev()).
+  return any || (terms_.address.ip == addresses.destination &&
+                 Has(*interface, addresses.destination));
 }
 
 }  // namespace ibemu::rdma_cm

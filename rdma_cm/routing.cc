@@ -28,12 +28,19 @@ std::vector<LocalPort> Routing::Ports() const {
   for (const std::shared_ptr<Adapter>& adapter : adapters_.adapters()) {
     const mad::Device& device = adapter->host().device();
     for (int i = device.first_port(); i <= device.last_port(); ++i) {
-      LocalPort port{.adapter = adapter, .number = i};
-      const ipoib::Interface* const interface = port.interface();
-      port.gid = interface != nullptr ? interface->gid() : port.port().GidAt(0);
-      port.pkey =
-          interface != nullptr ? interface->pkey() : port.port().PKeyAt(0);
-      ports.push_back(std::move(port));
+      const auto interfaces = adapter->interfaces(i);
+      for (const ipoib::Interface* const interface : interfaces) {
+        ports.push_back({.adapter = adapter,
+                         .number = i,
+                         .gid = interface->gid(),
+                         .pkey = interface->pkey()});
+      }
+      if (!interfaces.empty()) continue;
+      const mad::Port& port = adapter->host().device().port(i);
+      ports.push_back({.adapter = adapter,
+                       .number = i,
+                       .gid = port.GidAt(0),
+                       .pkey = port.PKeyAt(0)});
     }
   }
   return ports;

@@ -44,8 +44,9 @@ class Routing {
   std::optional<LocalPort> AnyPort() const;
 
  private:
-  // All ports, with their first GID and the partition of their interface or the
-  // first of the table.
+  // All ports, each once for each of its interfaces, with its first GID and the
+  // partition of the interface; one without interfaces with the first of its
+  // table.
   std::vector<LocalPort> Ports() const;
 
   AdapterList& adapters_;

@@ -59,6 +59,7 @@ void AddConstants(Entry& directory, const NetworkInterface& network) {
   AddLine(directory, "tx_queue_len", "256");
   AddLine(directory, "ifalias", "");
   AddLine(directory, "uevent", absl::StrCat("INTERFACE=", network.name));
+  if (!network.parent.empty()) AddLine(directory, "parent", network.parent);
 }
 
 // The names of the kernel's rtnl_link_stats64 that are always 0 here.

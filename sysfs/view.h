@@ -39,7 +39,8 @@ struct NetworkFacts {
 
 // A network interface of a port: a device of IPoIB.
 struct NetworkInterface {
-  std::string name;  // "ib0"
+  std::string name;      // "ib0", "ib0.8001"
+  std::string parent{};  // of a further partition's: "ib0"; else empty
   int port = 0;
   // Called at each read; nothing: it is gone.
   std::function<std::optional<NetworkFacts>()> facts;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -44,11 +45,14 @@ class LabInterface final : public ipoib::Interface {
   static constexpr uint32_t kQKey = 0x0b1b;
 
   LabInterface(Timers& timers, const wire::Gid& gid,
-               std::vector<wire::IpNetwork> networks)
-      : timers_(timers), gid_(gid), networks_(std::move(networks)) {
-    group_.mgid = ipoib::BroadcastGid(pkey());
+               std::vector<wire::IpNetwork> networks, uint16_t pkey = 0xffff)
+      : timers_(timers),
+        gid_(gid),
+        networks_(std::move(networks)),
+        pkey_(pkey) {
+    group_.mgid = ipoib::BroadcastGid(pkey_);
     group_.q_key = kQKey;
-    group_.p_key = pkey();
+    group_.p_key = pkey_;
     group_.mtu = 4;
     group_.rate = 3;
   }
@@ -63,7 +67,7 @@ class LabInterface final : public ipoib::Interface {
     return networks_;
   }
   wire::Gid gid() const override { return gid_; }
-  uint16_t pkey() const override { return 0xffff; }
+  uint16_t pkey() const override { return pkey_; }
   bool up() const override { return is_up; }
   const mad::McMemberRecord* broadcast_group() const override {
     return is_up ? &group_ : nullptr;
@@ -115,6 +119,7 @@ class LabInterface final : public ipoib::Interface {
   Timers& timers_;
   const wire::Gid gid_;
   const std::vector<wire::IpNetwork> networks_;
+  const uint16_t pkey_;
   mad::McMemberRecord group_{};
   std::vector<TimerId> waiting_;
 };
@@ -123,7 +128,8 @@ class LabInterface final : public ipoib::Interface {
 class LabHost final : public rdma_cm::Adapter {
  public:
   LabHost(Timers& timers, int number)
-      : number_(number),
+      : timers_(timers),
+        number_(number),
         device_(number),
         host_(std::make_shared<mad::Host>(timers, device_)),
         cm_(timers, host_, Random(static_cast<uint64_t>(number)), 15),
@@ -135,12 +141,21 @@ class LabHost final : public rdma_cm::Adapter {
   cm::ConnectionManager& cm() override { return cm_; }
   mad::SaClient& sa(int /*port*/) override { return sa_; }
   mad::MulticastMembers& members(int /*port*/) override { return members_; }
-  ipoib::Interface* interface(int /*port*/) override { return &interface_; }
+  std::vector<ipoib::Interface*> interfaces(int /*port*/) override {
+    std::vector<ipoib::Interface*> all = {&interface_};
+    if (further_) all.push_back(&*further_);
+    return all;
+  }
   rdma_cm::Services& services() override { return services_; }
   rdma_cm::IdTable& ids() override { return ids_; }
 
   FakePort& port() { return device_.port(1); }
   LabInterface& lab_interface() { return interface_; }
+  // Puts the port into one more partition, with an interface there.
+  LabInterface& AddInterface(uint16_t pkey, const wire::IpNetwork& network) {
+    port().pkeys.push_back(pkey);
+    return further_.emplace(timers_, gid(), std::vector{network}, pkey);
+  }
   LabDevice& device() { return device_; }
   FakeProvider& provider() { return provider_; }
   wire::Gid gid() const {
@@ -156,6 +171,7 @@ class LabHost final : public rdma_cm::Adapter {
   }
 
  private:
+  Timers& timers_;
   const int number_;
   LabDevice device_;
   FakeProvider provider_;
@@ -164,6 +180,7 @@ class LabHost final : public rdma_cm::Adapter {
   mad::SaClient sa_;
   mad::MulticastMembers members_;
   LabInterface interface_;
+  std::optional<LabInterface> further_;
   rdma_cm::Services services_{cm_};
   rdma_cm::IdTable ids_;
 };

@@ -181,7 +181,7 @@ def bash(root):
     return options, words, listed
 
 
-ZSH_OPTION = re.compile(r"'\*?(--[a-z-]+)=?\[[^]]*\](?::[^:']*:(?:\(([^)]*)\))?)?")
+ZSH_OPTION = re.compile(r"'\*?(--[a-z-]+)=?-?\[[^]]*\](?::[^:']*:(?:\(([^)]*)\))?)?")
 
 
 def zsh(root):

@@ -36,22 +36,29 @@ std::string AddressText(const json& end) {
                       is_ipv4 ? ":" : "]:", Text(end, "port"));
 }
 
+// The addresses of a port's interface, and whether they answer.
+std::string InterfaceText(const json& port) {
+  std::vector<std::string> addresses;
+  for (const json& address : List(port, "addresses")) {
+    if (address.is_string()) addresses.push_back(address);
+  }
+  if (addresses.empty()) return "no address";
+  const std::string state = Text(port, "interface");
+  return absl::StrCat(absl::StrJoin(addresses, ", "),
+                      state == "up"     ? " (answers)"
+                      : state == "down" ? " (does not answer yet)"
+                                        : " (nobody has opened rdma_cm)");
+}
+
 std::string PortsText(const json& adapter) {
   std::string text;
   for (const json& port : List(adapter, "ports")) {
-    std::vector<std::string> addresses;
-    for (const json& address : List(port, "addresses")) {
-      if (address.is_string()) addresses.push_back(address);
+    absl::StrAppend(&text, "port ", Text(port, "port"), "    ",
+                    InterfaceText(port), "\n");
+    for (const json& further : List(port, "partitions")) {
+      absl::StrAppend(&text, "  ", Text(further, "p_key"), "  ",
+                      InterfaceText(further), "\n");
     }
-    const std::string interface = Text(port, "interface");
-    absl::StrAppend(
-        &text, "port ", Text(port, "port"), "    ",
-        addresses.empty() ? "no address" : absl::StrJoin(addresses, ", "),
-        addresses.empty()     ? ""
-        : interface == "up"   ? " (answers)"
-        : interface == "down" ? " (does not answer yet)"
-                              : " (nobody has opened rdma_cm)",
-        "\n");
   }
   return text;
 }

@@ -167,9 +167,8 @@ class LabParser {
   void ReadKeys(const SpecValue& map, LabProgram& program) {
     checks_.CheckKeys(map, "a program", kProgramKeys);
     if (Flag(map, "service", false)) program.kind = LabProgram::Kind::kService;
-    for (const char* flag : {"net", "lint"}) {
-      if (Flag(map, flag, false)) program.arguments.push_back(Option(flag));
-    }
+    ReadNet(map, program);
+    if (Flag(map, "lint", false)) program.arguments.emplace_back("--lint");
     for (const char* key : {"profile", "hostname", "state", "outside"}) {
       if (const auto value = checks_.Text(map, key)) {
         program.arguments.push_back(absl::StrCat(Option(key), "=", *value));
@@ -188,6 +187,22 @@ class LabParser {
 
   static std::string Option(const char* name) {
     return absl::StrCat("--", name);
+  }
+
+  // true, false or P_Keys, of which `ibemu run` knows what they may be.
+  void ReadNet(const SpecValue& map, LabProgram& program) {
+    const SpecEntry* entry = map.Find("net");
+    if (entry == nullptr || entry->value.text == "false") return;
+    const std::string& text = entry->value.text;
+    if (text == "true") {
+      program.arguments.emplace_back("--net");
+      return;
+    }
+    constexpr std::string_view kOfPKeys = "0123456789abcdefABCDEFx,";
+    if (text.empty() || text.find_first_not_of(kOfPKeys) != text.npos) {
+      checks_.BadValue(*entry, "it is true, false or P_Keys, as in 8001,8002");
+    }
+    program.arguments.push_back("--net=" + text);
   }
 
   // `usual`: what the key stands for where it is not written.

@@ -30,13 +30,18 @@ absl::StatusOr<control::AttachedNetwork> AwaitJoin(
 
 }  // namespace
 
-absl::StatusOr<Network> AttachNetwork(control::Client& daemon,
-                                      const std::vector<std::string>& hosts) {
+absl::StatusOr<Network> AttachNetwork(
+    control::Client& daemon, const std::vector<std::string>& hosts,
+    const std::vector<std::string>& partitions) {
   Network network;
-  IBEMU_ASSIGN_OR_RETURN(network.ports, daemon.NetworkPorts(hosts));
+  IBEMU_ASSIGN_OR_RETURN(network.ports, daemon.NetworkPorts(hosts, partitions));
+  int port_count = 0;
   for (const control::NetworkPort& port : network.ports) {
     launch::NetworkDevice& interface = network.interfaces.emplace_back();
-    interface.name = absl::StrCat("ib", network.interfaces.size() - 1);
+    // As ipoib_vlan_add() names those of P_Keys.
+    interface.name = port.partition.empty() ? absl::StrCat("ib", port_count++)
+                                            : absl::StrCat("ib", port_count - 1,
+                                                           ".", port.partition);
     IBEMU_ASSIGN_OR_RETURN(const UniqueFd tun,
                            launch::MakeNetworkDevice(interface.name));
     IBEMU_ASSIGN_OR_RETURN(control::AttachedNetwork attached,

@@ -164,8 +164,9 @@ absl::StatusOr<Given> ShowDevices(const RunOptions& options,
   Given given;
   // First, for what is then attached shows the interfaces, too.
   if (options.net) {
-    IBEMU_ASSIGN_OR_RETURN(given.network,
-                           AttachNetwork(*uplink.client, request.hosts));
+    IBEMU_ASSIGN_OR_RETURN(
+        given.network,
+        AttachNetwork(*uplink.client, request.hosts, options.partitions));
   }
   IBEMU_ASSIGN_OR_RETURN(given.attached,
                          uplink.client->Attach(fuse.get(), request));
@@ -187,7 +188,11 @@ absl::StatusOr<launch::HostIdentity> HostOf(
     host.address = own;
   }
   for (const control::NamedAddress& other : given.attached.names) {
-    host.others.push_back({other.address, launch::HostName(other.node)});
+    std::string name = launch::HostName(other.node);
+    if (!name.empty() && !other.partition.empty()) {
+      absl::StrAppend(&name, ".", other.partition);
+    }
+    host.others.push_back({other.address, std::move(name)});
   }
   if (options.hostname == kMachinesName) return host;
   if (options.hostname) {

@@ -47,6 +47,9 @@ struct RunOptions {
   // The command has a network of its own: an interface ib0 of the hosts' first
   // port, and no other than those of ports.
   bool net = false;
+  // With `net`: P_Keys of further partitions, in which each of those ports has
+  // an interface, too.
+  std::vector<std::string> partitions;
 
   // With `net`: who connects that network to the machine's, a name of
   // launch::OutsidePrograms(), or kNoOutside.

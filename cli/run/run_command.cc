@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
 #include "cli/run/run.h"
@@ -58,10 +59,11 @@ driven from user space.
   --hostname=NAME   the host name that COMMAND finds, with a boot id that
                     belongs to the host; default: the host's first word.
                     "-" leaves both as the machine has them
-  --net             COMMAND has a network of its own: an interface ib0 with the
+  --net[=PKEY,...]  COMMAND has a network of its own: an interface ib0 with the
                     addresses of its host, by which plain TCP/IP reaches other
                     runs with --net, and nothing else. One run of a host at a
-                    time
+                    time. With P_Keys, it has an interface in each of those
+                    partitions, too: ib0.8001
   --outside=pasta|slirp4netns|none
                     the way from the network of --net to the machine's, by a
                     program that is installed; default none. For root
@@ -96,6 +98,7 @@ Example, opensm on a fat tree of 648 hosts:
 struct RunFlags {
   RunOptions options;
   std::optional<std::string> backend;
+  std::vector<std::string> net;  // what each --net has behind it
 };
 
 bool NamesAdapter(const std::string& word) {
@@ -178,6 +181,18 @@ absl::Status CheckOutside(const RunOptions& options) {
       "--outside is a way out of the network that --net makes: give both");
 }
 
+// Each --net has P_Keys behind it, or nothing ("true").
+void TakeNetwork(RunFlags& flags) {
+  RunOptions& options = flags.options;
+  options.net = !flags.net.empty();
+  for (const std::string& text : flags.net) {
+    if (text == "true") continue;
+    for (const absl::string_view pkey : absl::StrSplit(text, ',')) {
+      options.partitions.emplace_back(pkey);
+    }
+  }
+}
+
 // Moves the adapters at the front of `rest` to the options.
 absl::Status TakeAdapters(RunFlags& flags, std::vector<std::string>& rest) {
   if (!flags.backend) {
@@ -229,7 +244,7 @@ void AddRun(CLI::App& app, Action& action) {
   run->add_option("--device-name", options->device_name);
   run->add_flag("--no-adapter", options->no_adapter);
   run->add_option("--hostname", options->hostname);
-  run->add_flag("--net", options->net);
+  run->add_flag("--net", flags->net);
   run->add_option("--outside", options->outside);
   run->add_option("--state", options->state);
   run->add_flag("!--no-fast-path", options->fast_path);
@@ -239,6 +254,7 @@ void AddRun(CLI::App& app, Action& action) {
   run->add_flag("--keep", options->keep);
   run->callback([run, flags, options, &action] {
     std::vector<std::string> rest = run->remaining();
+    TakeNetwork(*flags);
     absl::Status taken = TakeAdapters(*flags, rest);
     if (taken.ok()) taken = CheckNoAdapter(*flags);
     if (taken.ok()) taken = CheckOutside(*options);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <utility>
@@ -68,9 +69,8 @@ void RdmaCmFile::Open(bool /*nonblock*/, OpenReply reply) {
   for (const auto& adapter : view_->adapters().adapters()) {
     mad::Device& device = adapter->host().device();
     for (int port = device.first_port(); port <= device.last_port(); ++port) {
-      if (auto* const interface = adapter->interface(port)) {
-        interfaces.push_back(interface);
-      }
+      std::ranges::copy(adapter->interfaces(port),
+                        std::back_inserter(interfaces));
     }
   }
   if (interfaces.empty()) return reply.Opened();

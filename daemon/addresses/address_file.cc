@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/absl_text.h"
 #include "base/status_macros.h"
+#include "daemon/words/partition_text.h"
 #include "daemon/words/port_text.h"
 #include "mad/device.h"
 #include "wire/ip_text.h"
@@ -36,13 +38,13 @@ absl::StatusOr<Line> Split(absl::string_view text) {
     }
     line.port = std::string(text.substr(0, end));
     text.remove_prefix(end + 1);
-    if (absl::ConsumePrefix(&text, "/")) {
-      const size_t digits = std::min(text.find_first_of(kBlank), text.size());
-      absl::StrAppend(&line.port, "/", text.substr(0, digits));
-      text.remove_prefix(digits);
-    } else {
-      line.port += "/1";
-    }
+    const bool goes_on =
+        absl::StartsWith(text, "/") || absl::StartsWith(text, ":");
+    const absl::string_view rest =
+        goes_on ? text.substr(0, text.find_first_of(kBlank)) : "";
+    if (!absl::StartsWith(rest, "/")) line.port += "/1";
+    absl::StrAppend(&line.port, rest);
+    text.remove_prefix(rest.size());
   } else {
     const size_t end = std::min(text.find_first_of(kBlank), text.size());
     line.port = std::string(text.substr(0, end));
@@ -74,12 +76,21 @@ class AddressFile {
   AddressPlan TakePlan() { return std::move(plan_); }
 
  private:
-  // A node without a port is its port 1; the name may have a slash itself.
+  // A node without a port is its port 1, and without a P_Key that port's first
+  // interface; the name may have a slash or a colon itself.
   absl::StatusOr<AddressPlan::Owner> Find(const std::string& port) const {
     PortText text = {port, 1};
+    uint16_t partition = 0;
     absl::StatusOr<AdapterId> adapter = adapters_.Find(port);
-    if (!adapter.ok() && port.find('/') != port.npos) {
-      IBEMU_ASSIGN_OR_RETURN(text, ParsePort(port));
+    const size_t colon = port.rfind(':');
+    if (!adapter.ok() && colon != port.npos) {
+      IBEMU_ASSIGN_OR_RETURN(
+          partition, ParsePartition(std::string_view(port).substr(colon + 1)));
+      text.node.resize(colon);
+      adapter = adapters_.Find(text.node);
+    }
+    if (!adapter.ok() && text.node.find('/') != text.node.npos) {
+      IBEMU_ASSIGN_OR_RETURN(text, ParsePort(text.node));
       adapter = adapters_.Find(text.node);
     }
     IBEMU_RETURN_IF_ERROR(adapter.status());
@@ -93,7 +104,7 @@ class AddressFile {
           absl::StrCat(port, ": this adapter has ports ", device.first_port(),
                        " to ", device.last_port()));
     }
-    return AddressPlan::Owner{*adapter, text.port};
+    return AddressPlan::Owner{*adapter, text.port, partition};
   }
 
   absl::Status Add(int number, AddressPlan::Owner owner,

@@ -20,10 +20,14 @@ namespace ibemu::daemon {
 // is a value: numbered, or as it was told with Add().
 class AddressPlan {
  public:
-  // The adapter that an address leads to.
+  // The interface that an address leads to: a port's first one (ib0), or that
+  // of a further partition (ib0.8001).
   struct Owner {
     AdapterId adapter{};
     int port = 0;
+    // The P_Key of the further partition, without the bit of full members; 0:
+    // it is the first interface.
+    uint16_t partition = 0;
     // NOLINTNEXTLINE(modernize-use-nullptr): the compiler's own comparison
     auto operator<=>(const Owner&) const = default;
   };
@@ -35,6 +39,9 @@ class AddressPlan {
   // The network of the usual plan.
   static constexpr wire::IpNetwork kUsual = {
       .address = wire::IpAddress::Ipv4(0xc6120000), .prefix = 15};
+  // The network in which a plan by number has the further partitions.
+  static constexpr wire::IpNetwork kPartitions = {
+      .address = wire::IpAddress::Ipv4(0x64400000), .prefix = 10};
 
   // A plan in which nobody has an address.
   AddressPlan() = default;
@@ -44,35 +51,43 @@ class AddressPlan {
   // lower half, its port 2 the n-th of the upper one, and other ports have
   // none.  Both have fd1b:e000:0:PORT::n/64, too.  Adapters beyond the last
   // address have none.
+  //
+  // In partition p each has fd1b:e000:p:PORT::n/64 and, if p is at most 31, the
+  // n-th address of 100.(64+p).0.0/16 by port 1 and of 100.(96+p).0.0/16 by
+  // port 2: unless `network` or some address of Add() is among those.
   static AddressPlan Numbered(const wire::IpNetwork& network,
                               const std::vector<AdapterId>& adapters);
 
-  // Gives a port one more address.
+  // Gives an interface one more address.
   //
-  // Errors: AlreadyExists, some port has it: OwnerOf() tells which.
+  // Errors: AlreadyExists, some interface has it: OwnerOf() tells which.
   absl::Status Add(Owner owner, const wire::IpNetwork& network);
-  // Returns the port that Add() gave `address`, or null.
+  // Returns the interface that Add() gave `address`, or null.
   const Owner* OwnerOf(const wire::IpAddress& address) const;
 
-  // Returns the port that has `address`, however it came to it, if there is
-  // one.
+  // Returns the interface that has `address`, however it came to it, if there
+  // is one.
   std::optional<Owner> PortWith(const wire::IpAddress& address) const;
 
-  // The addresses of a port, IPv4 first.
+  // The addresses of an interface, IPv4 first.
   std::vector<wire::IpNetwork> AddressesOf(Owner owner) const;
 
   // Returns the adapters that have an IPv4 address, each with its first one, in
-  // the order of the addresses, at most `limit`.
-  std::vector<HostAddress> Hosts(size_t limit) const;
+  // the order of the addresses, at most `limit`.  Of a further partition, those
+  // with IPv6 alone are among them.
+  std::vector<HostAddress> Hosts(size_t limit, uint16_t partition = 0) const;
 
  private:
-  // The most addresses in half a network, that of the network and that for
-  // broadcasts not counted.
-  uint32_t Room() const;
-  // Returns the port to which a plan by number would give `address`.
+  // Returns the IPv4 network of the interfaces of a partition by a port of that
+  // number, if a plan by number has one.
+  std::optional<wire::IpNetwork> RailOf(int port, uint16_t partition) const;
+  // What a plan by number would give an interface.
+  std::vector<wire::IpNetwork> NumberedOf(Owner owner) const;
+  // Returns the interface to which a plan by number would give `address`.
   std::optional<Owner> NumberedWith(const wire::IpAddress& address) const;
 
   wire::IpNetwork network_{};        // of a plan by number
+  bool has_partitions_ = true;       // kPartitions is not used otherwise
   std::vector<AdapterId> numbered_;  // in that order
   std::vector<uint32_t> numbers_;    // by adapter; 0: none
   std::map<Owner, std::vector<wire::IpNetwork>> added_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -43,6 +44,31 @@ json Listener(const Id& id) {
   listener["address"] = AddressOf(id.source());
   listener["port"] = id.source().port();
   return listener;
+}
+
+std::string_view StateOf(const ipoib::Interface& interface) {
+  return interface.up() ? "up" : "down";
+}
+
+json TextsOf(const std::vector<wire::IpNetwork>& networks) {
+  json texts = json::array();
+  for (const wire::IpNetwork& network : networks) {
+    texts.push_back(NetworkText(network));
+  }
+  return texts;
+}
+
+// Adds the state of a port's first interface, and those of further partitions.
+void AddInterfaces(const std::vector<ipoib::Interface*>& interfaces,
+                   json& port) {
+  if (interfaces.empty()) return;
+  port["interface"] = StateOf(*interfaces.front());
+  for (size_t i = 1; i < interfaces.size(); ++i) {
+    port["partitions"].push_back(
+        {{"p_key", absl::StrFormat("0x%04x", interfaces[i]->pkey())},
+         {"interface", StateOf(*interfaces[i])},
+         {"addresses", TextsOf(interfaces[i]->addresses())}});
+  }
 }
 
 }  // namespace
@@ -106,18 +132,12 @@ json ConnectionMethods::Ports(AdapterId adapter) const {
   json ports = json::array();
   for (int number = device.first_port(); number <= device.last_port();
        ++number) {
-    json addresses = json::array();
-    for (const wire::IpNetwork& network :
-         table_.plan().AddressesOf({adapter, number})) {
-      addresses.push_back(NetworkText(network));
-    }
-    const ipoib::Interface* const interface =
-        used == nullptr ? nullptr : used->interface(number);
-    ports.push_back({{"port", number},
-                     {"addresses", std::move(addresses)},
-                     {"interface", interface == nullptr ? json()
-                                   : interface->up()    ? json("up")
-                                                        : json("down")}});
+    json port = {
+        {"port", number},
+        {"addresses", TextsOf(table_.plan().AddressesOf({adapter, number}))},
+        {"interface", json()}};
+    if (used != nullptr) AddInterfaces(used->interfaces(number), port);
+    ports.push_back(std::move(port));
   }
   return ports;
 }

@@ -14,25 +14,50 @@ HostConnections::HostConnections(Timers& timers,
                                  std::shared_ptr<mad::Host> host,
                                  verbs::Provider& provider, Random random,
                                  const Addresses& addresses)
-    : host_(std::move(host)),
-      cm_(timers, host_, Random(random.Next()),
+    : timers_(timers),
+      provider_(provider),
+      random_(random),
+      host_(std::move(host)),
+      cm_(timers, host_, Random(random_.Next()),
           provider.QueryDevice().local_ca_ack_delay),
       services_(cm_) {
   const int first = host_->device().first_port();
   for (size_t i = 0; i < addresses.size(); ++i) {
     const int number = first + static_cast<int>(i);
     ports_.push_back(std::make_unique<Port>(timers, *host_, number, provider));
-    if (addresses[i].empty()) continue;
-    Port& port = *ports_.back();
-    port.interface = std::make_unique<ipoib::Engine>(
-        ipoib::Engine::Parts{.timers = timers,
-                             .host = *host_,
-                             .port = number,
-                             .provider = provider,
-                             .sa = port.sa,
-                             .members = port.members},
-        Random(random.Next()), addresses[i]);
+    if (!addresses[i].empty()) AddInterface(number, 0, addresses[i]);
   }
+}
+
+void HostConnections::AddInterface(
+    int port, uint16_t partition,
+    const std::vector<wire::IpNetwork>& addresses) {
+  Port& its = PortAt(port);
+  std::unique_ptr<ipoib::Engine>& interface = its.interfaces[partition];
+  if (interface != nullptr) return;
+  interface = std::make_unique<ipoib::Engine>(
+      ipoib::Engine::Parts{.timers = timers_,
+                           .host = *host_,
+                           .port = port,
+                           .provider = provider_,
+                           .sa = its.sa,
+                           .members = its.members,
+                           .partition = partition},
+      Random(random_.Next()), addresses);
+}
+
+std::vector<ipoib::Interface*> HostConnections::interfaces(int port) {
+  std::vector<ipoib::Interface*> all;
+  for (const auto& [partition, interface] : PortAt(port).interfaces) {
+    all.push_back(interface.get());
+  }
+  return all;
+}
+
+ipoib::Link* HostConnections::link(int port, uint16_t partition) {
+  const auto& interfaces = PortAt(port).interfaces;
+  const auto its = interfaces.find(partition);
+  return its == interfaces.end() ? nullptr : its->second.get();
 }
 
 HostConnections::Port& HostConnections::PortAt(int number) {

@@ -2,6 +2,8 @@
 #ifndef IBEMU_DAEMON_CONNECTIONS_HOST_CONNECTIONS_H_
 #define IBEMU_DAEMON_CONNECTIONS_HOST_CONNECTIONS_H_
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -38,14 +40,17 @@ class HostConnections final : public rdma_cm::Adapter {
   mad::MulticastMembers& members(int port) override {
     return PortAt(port).members;
   }
-  ipoib::Interface* interface(int port) override {
-    return PortAt(port).interface.get();
-  }
+  std::vector<ipoib::Interface*> interfaces(int port) override;
   rdma_cm::Services& services() override { return services_; }
   rdma_cm::IdTable& ids() override { return ids_; }
 
-  // What carries the packets of a port; null: without addresses.
-  ipoib::Link* link(int port) { return PortAt(port).interface.get(); }
+  // Gives a port an interface in one more partition, unless it has it; it stays
+  // as long as this.
+  void AddInterface(int port, uint16_t partition,
+                    const std::vector<wire::IpNetwork>& addresses);
+  // What carries the packets of an interface; null: the port has none in that
+  // partition.  0 is its first interface.
+  ipoib::Link* link(int port, uint16_t partition);
 
  private:
   struct Port {
@@ -54,11 +59,15 @@ class HostConnections final : public rdma_cm::Adapter {
 
     mad::SaClient sa;
     mad::MulticastMembers members;
-    std::unique_ptr<ipoib::Engine> interface;  // null: without addresses
+    // By partition; empty: without addresses.
+    std::map<uint16_t, std::unique_ptr<ipoib::Engine>> interfaces;
   };
 
   Port& PortAt(int number);
 
+  Timers& timers_;
+  verbs::Provider& provider_;
+  Random random_;
   const std::shared_ptr<mad::Host> host_;
   std::vector<std::unique_ptr<Port>> ports_;
   cm::ConnectionManager cm_;

@@ -8,12 +8,12 @@ namespace ibemu::daemon {
 
 HostNetwork::HostNetwork(Loop& loop,
                          std::shared_ptr<HostConnections> connections, int port,
-                         TunDevice tun)
+                         uint16_t partition, TunDevice tun)
     : loop_(loop),
       port_(port),
       name_(tun.name()),
       connections_(std::move(connections)),
-      link_(connections_->link(port)),
+      link_(connections_->link(port, partition)),
       tun_(std::move(tun)),
       buffer_(TunDevice::kLongestPacket) {
   path_.emplace(loop, *link_, static_cast<ipoib::PacketPath::Device&>(*this));

@@ -1,8 +1,9 @@
-// HostNetwork: a port of a host as a network device of a run.
+// HostNetwork: an interface of a host as a network device of a run.
 #ifndef IBEMU_DAEMON_NETWORKS_HOST_NETWORK_H_
 #define IBEMU_DAEMON_NETWORKS_HOST_NETWORK_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,16 +20,17 @@
 
 namespace ibemu::daemon {
 
-// A HostNetwork carries packets between a TUN device and the IPoIB interface of
+// A HostNetwork carries packets between a TUN device and an IPoIB interface of
 // a port, until the device or the adapter is gone.
 class HostNetwork final : private ipoib::PacketPath::Device {
  public:
   // The packets that are read in one turn of the loop.
   static constexpr int kBurst = 64;
 
-  // `loop` must outlive this; the port must have addresses.
+  // `loop` must outlive this; the port must have an interface in the partition
+  // (HostConnections::link()).
   HostNetwork(Loop& loop, std::shared_ptr<HostConnections> connections,
-              int port, TunDevice tun);
+              int port, uint16_t partition, TunDevice tun);
   ~HostNetwork();
   HostNetwork(const HostNetwork&) = delete;
   HostNetwork& operator=(const HostNetwork&) = delete;

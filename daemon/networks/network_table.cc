@@ -9,14 +9,17 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "daemon/networks/tun_device.h"
+#include "daemon/words/partition_text.h"
 #include "daemon/words/port_text.h"
 #include "ipoib/multicast_gid.h"
 #include "ipoib/wire/hardware_address.h"
+#include "mad/port.h"
 #include "mad/wire/sa_services.h"
 #include "nlohmann/json.hpp"
 #include "wire/ip_address.h"
 #include "wire/ip_text.h"
 #include "wire/layout.h"
+#include "wire/types.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -38,30 +41,6 @@ ipoib::HardwareAddress EverybodyOf(const ipoib::Link& link) {
   return {
       .qpn = 0xffffff,
       .gid = group != nullptr ? group->mgid : ipoib::BroadcastGid(link.pkey())};
-}
-
-sysfs::NetworkInterface InterfaceOf(
-    const std::shared_ptr<HostNetwork>& network) {
-  return {.name = network->name(),
-          .port = network->port(),
-          .facts = [weak = std::weak_ptr(
-                        network)]() -> std::optional<sysfs::NetworkFacts> {
-            const auto network = weak.lock();
-            if (network == nullptr || network->ended()) return std::nullopt;
-            const ipoib::Link& link = network->link();
-            const auto& counters = network->counters();
-            return sysfs::NetworkFacts{
-                .address = HardwareText(link.hardware_address()),
-                .broadcast = HardwareText(EverybodyOf(link)),
-                .pkey = link.pkey(),
-                .mtu = link.mtu(),
-                .carrier = link.up(),
-                .rx_packets = counters.received,
-                .rx_bytes = counters.received_bytes,
-                .tx_packets = counters.sent,
-                .tx_bytes = counters.sent_bytes,
-                .tx_dropped = counters.dropped};
-          }};
 }
 
 }  // namespace
@@ -115,9 +94,39 @@ std::vector<NetworkTable::Shown> NetworkTable::In(
     if (network == nullptr || network->ended() || entry.place != place) {
       continue;
     }
-    shown.push_back({key.adapter, InterfaceOf(network)});
+    shown.push_back({key.adapter, key.partition, InterfaceOf(key, network)});
   }
   return shown;
+}
+
+// The interface of a further partition is a child of the port's first one.
+sysfs::NetworkInterface NetworkTable::InterfaceOf(
+    const Key& key, const std::shared_ptr<HostNetwork>& network) const {
+  const auto first = entries_.find({key.adapter, key.port});
+  const auto parent = key.partition == 0 || first == entries_.end()
+                          ? nullptr
+                          : first->second.network.lock();
+  return {.name = network->name(),
+          .parent = parent == nullptr ? "" : parent->name(),
+          .port = network->port(),
+          .facts = [weak = std::weak_ptr(
+                        network)]() -> std::optional<sysfs::NetworkFacts> {
+            const auto network = weak.lock();
+            if (network == nullptr || network->ended()) return std::nullopt;
+            const ipoib::Link& link = network->link();
+            const auto& counters = network->counters();
+            return sysfs::NetworkFacts{
+                .address = HardwareText(link.hardware_address()),
+                .broadcast = HardwareText(EverybodyOf(link)),
+                .pkey = link.pkey(),
+                .mtu = link.mtu(),
+                .carrier = link.up(),
+                .rx_packets = counters.received,
+                .rx_bytes = counters.received_bytes,
+                .tx_packets = counters.sent,
+                .tx_bytes = counters.sent_bytes,
+                .tx_dropped = counters.dropped};
+          }};
 }
 
 json NetworkTable::List() const {
@@ -140,6 +149,7 @@ json NetworkTable::Describe(const Key& key, const Entry& entry) const {
     addresses.push_back(NetworkText(own));
   }
   text["name"] = network->name();
+  text["p_key"] = absl::StrFormat("0x%04x", link.pkey());
   text["up"] = link.up();
   text["waits"] = network->waits();
   text["mtu"] = link.mtu();
@@ -162,12 +172,22 @@ absl::StatusOr<std::vector<AdapterId>> NetworkTable::FindAdapters(
   return std::vector{adapter};
 }
 
-// The ports that become ib0, ib1 and so on, in this order, of hosts as `attach`
-// takes them: [{"node": "0x0002c90300000001", "port": 1}, ...].
+// The interfaces that become ib0, ib1 and so on, in this order, each with those
+// of the partitions after it, of hosts as `attach` takes them: [{"node":
+// "0x0002c90300000001", "port": 1}, {"node": "0x0002c90300000001", "port": 1,
+// "partition": "8001"}, ...].
 absl::StatusOr<json> NetworkTable::Ports(
     control::Parameters& parameters) const {
   const std::vector<std::string> hosts = parameters.Texts("hosts");
+  const std::vector<std::string> partitions = parameters.Texts("partitions");
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  std::vector<uint16_t> further;
+  for (const std::string& text : partitions) {
+    IBEMU_ASSIGN_OR_RETURN(const uint16_t partition, ParsePartition(text));
+    if (std::ranges::count(further, partition) == 0) {
+      further.push_back(partition);
+    }
+  }
   IBEMU_ASSIGN_OR_RETURN(const std::vector<AdapterId> found,
                          FindAdapters(hosts));
   json ports = json::array();
@@ -177,8 +197,14 @@ absl::StatusOr<json> NetworkTable::Ports(
     for (int port = device.first_port(); port <= device.last_port(); ++port) {
       if (connections_.plan().AddressesOf({adapter, port}).empty()) continue;
       IBEMU_RETURN_IF_ERROR(CheckFree({adapter, port}));
-      ports.push_back(
-          {{"node", GuidText(adapters_.node_guid(adapter))}, {"port", port}});
+      const std::string node = GuidText(adapters_.node_guid(adapter));
+      ports.push_back({{"node", node}, {"port", port}});
+      for (const uint16_t partition : further) {
+        IBEMU_RETURN_IF_ERROR(CheckPartition({adapter, port, partition}));
+        ports.push_back({{"node", node},
+                         {"port", port},
+                         {"partition", PartitionText(partition)}});
+      }
     }
   }
   if (!ports.empty()) return ports;
@@ -188,11 +214,52 @@ absl::StatusOr<json> NetworkTable::Ports(
       "or of ibemu run without a daemon)"));
 }
 
+// Errors: FailedPrecondition, the port can't have an interface there.  What the
+// subnet manager will say of a port that it has not brought up yet is not
+// known.
+absl::Status NetworkTable::CheckPartition(const Key& key) const {
+  if (key.partition == 0) return absl::OkStatus();
+  const std::string place = absl::StrCat(
+      "port ", key.port, " of \"", adapters_.description(key.adapter), "\"");
+  const std::string wanted = PartitionText(key.partition);
+  const mad::Port& port = adapters_.device(key.adapter).port(key.port);
+  if (connections_.plan().AddressesOf(key).empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        place, " has no address in partition ", wanted,
+        ": give it one with --addresses (of ibemud, or of ibemu run without a "
+        "daemon)"));
+  }
+  if (wire::IsSamePartition(port.PKeyAt(0), key.partition)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(place, ": its first interface is in partition ", wanted,
+                     " already, so --net without a P_Key gives it"));
+  }
+  if (port.Info().port_state != mad::PortState::kActive ||
+      mad::PKeyIndexOf(port, key.partition)) {
+    return absl::OkStatus();
+  }
+  std::vector<std::string> its;
+  for (int i = 0; i < port.PKeyCount(); ++i) {
+    if (port.PKeyAt(i) != 0) {
+      its.push_back(absl::StrFormat("%04x", port.PKeyAt(i)));
+    }
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      place, " is not in partition ", wanted, ": its P_Keys are ",
+      its.empty() ? "none" : absl::StrJoin(its, ", "),
+      "; the subnet manager gives others (of opensm, see partitions.conf)"));
+}
+
 absl::StatusOr<NetworkTable::Key> NetworkTable::FindPort(
     control::Parameters& parameters) const {
   const std::string node = parameters.Text("node", "");
   const auto port = static_cast<int>(parameters.Number("port", 1, 1, 255));
+  const std::string further = parameters.Text("partition", "");
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  uint16_t partition = 0;
+  if (!further.empty()) {
+    IBEMU_ASSIGN_OR_RETURN(partition, ParsePartition(further));
+  }
   IBEMU_ASSIGN_OR_RETURN(const AdapterId adapter, adapters_.Find(node));
   IBEMU_RETURN_IF_ERROR(adapters_.CheckShowable(adapter));
   const mad::Device& device = adapters_.device(adapter);
@@ -202,7 +269,7 @@ absl::StatusOr<NetworkTable::Key> NetworkTable::FindPort(
         absl::StrCat("\"", adapters_.description(adapter), "\" has no port ",
                      port, " with addresses: \"network.ports\" lists those"));
   }
-  return Key{adapter, port};
+  return Key{adapter, port, partition};
 }
 
 absl::Status NetworkTable::CheckFree(const Key& key) const {
@@ -224,6 +291,7 @@ absl::StatusOr<json> NetworkTable::Attach(control::Parameters& parameters,
                                           control::Caller& caller) {
   IBEMU_ASSIGN_OR_RETURN(const Key key, FindPort(parameters));
   IBEMU_RETURN_IF_ERROR(CheckFree(key));
+  IBEMU_RETURN_IF_ERROR(CheckPartition(key));
   IBEMU_ASSIGN_OR_RETURN(TunDevice tun,
                          TunDevice::Adopt(caller.TakeDescriptor()));
   const auto place = NetworkNamespaceOf(caller.pid());
@@ -237,8 +305,10 @@ absl::StatusOr<json> NetworkTable::Attach(control::Parameters& parameters,
     return absl::InvalidArgumentError(absl::StrCat(
         "\"", adapters_.description(key.adapter), "\" is no channel adapter"));
   }
-  auto network = std::make_shared<HostNetwork>(loop_, std::move(connections),
-                                               key.port, std::move(tun));
+  connections->AddInterface(key.port, key.partition,
+                            connections_.plan().AddressesOf(key));
+  auto network = std::make_shared<HostNetwork>(
+      loop_, std::move(connections), key.port, key.partition, std::move(tun));
   auto holder = std::make_shared<Holder>(*this, key, network);
   const Entry& entry = entries_[key] = {caller.pid(), *place, network};
   IBEMU_RETURN_IF_ERROR(network->Start([weak = std::weak_ptr(holder)] {
@@ -255,7 +325,11 @@ absl::StatusOr<json> NetworkTable::Show(control::Parameters& parameters) const {
   if (entry != entries_.end()) return Describe(key, entry->second);
   return absl::NotFoundError(absl::StrCat(
       "\"", adapters_.description(key.adapter), "\" has no network on port ",
-      key.port, ": \"ibemu run --net\" gives it one"));
+      key.port,
+      key.partition == 0
+          ? ""
+          : absl::StrCat(" in partition ", PartitionText(key.partition)),
+      ": \"ibemu run --net\" gives it one"));
 }
 
 void NetworkTable::Remove(const Key& key) { entries_.erase(key); }

@@ -2,10 +2,10 @@
 #ifndef IBEMU_DAEMON_NETWORKS_NETWORK_TABLE_H_
 #define IBEMU_DAEMON_NETWORKS_NETWORK_TABLE_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -21,13 +21,16 @@
 
 namespace ibemu::daemon {
 
-// A NetworkTable makes a HostNetwork of a port for the first run that asks, and
-// keeps it until that run's connection ends.
+// A NetworkTable makes a HostNetwork of an interface for the first run that
+// asks, and keeps it until that run's connection ends.  The interfaces of a
+// port are its first one (ib0) and those of partitions that runs ask for
+// (ib0.8001).
 class NetworkTable {
  public:
   // A network as a view shows it.
   struct Shown {
     AdapterId adapter{};
+    uint16_t partition = 0;  // as of AddressPlan::Owner
     sysfs::NetworkInterface interface;
   };
 
@@ -44,18 +47,13 @@ class NetworkTable {
   std::vector<Shown> In(const NetworkNamespace& place) const;
 
   // Returns all networks: [{"pid": 4711, "node": "node-1", "port": 1, "name":
-  // "ib0", "up": true, "waits": false, "mtu": 2044, "addresses":
-  // ["198.18.0.1/16", ...]}].
+  // "ib0", "p_key": "0xffff", "up": true, "waits": false, "mtu": 2044,
+  // "addresses": ["198.18.0.1/16", ...]}].
   nlohmann::json List() const;
 
  private:
-  struct Key {
-    AdapterId adapter{};
-    int port = 0;
-    bool operator<(const Key& other) const {
-      return std::pair(adapter, port) < std::pair(other.adapter, other.port);
-    }
-  };
+  // Of which interface.
+  using Key = AddressPlan::Owner;
   struct Entry {
     int pid = 0;
     NetworkNamespace place;
@@ -70,7 +68,10 @@ class NetworkTable {
                                         control::Caller& caller);
   absl::StatusOr<nlohmann::json> Show(control::Parameters& parameters) const;
   absl::StatusOr<Key> FindPort(control::Parameters& parameters) const;
+  absl::Status CheckPartition(const Key& key) const;
   absl::Status CheckFree(const Key& key) const;
+  sysfs::NetworkInterface InterfaceOf(
+      const Key& key, const std::shared_ptr<HostNetwork>& network) const;
   nlohmann::json Describe(const Key& key, const Entry& entry) const;
   void Remove(const Key& key);
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,6 +19,7 @@
 #include "daemon/networks/network_namespace.h"
 #include "daemon/subnet/fabric_methods.h"
 #include "daemon/views/system_devices.h"
+#include "daemon/words/partition_text.h"
 #include "daemon/words/port_text.h"
 #include "fast_path/rings/ring_control.h"
 #include "launch/cuse_nodes.h"
@@ -428,12 +431,23 @@ void Attachments::AddNetworks(Placed& placed, int pid) const {
   }
 }
 
-json Attachments::Names() const {
+// Of the hosts, also in the partitions in which the process has interfaces.
+json Attachments::Names(int pid) const {
+  std::set<uint16_t> partitions = {0};
+  if (const auto place = NetworkNamespaceOf(pid)) {
+    for (const NetworkTable::Shown& shown : networks_.In(*place)) {
+      partitions.insert(shown.partition);
+    }
+  }
   json names = json::array();
-  for (const AddressPlan::HostAddress& host :
-       connections_.plan().Hosts(kMostNames)) {
-    names.push_back({{"address", AddressText(host.address)},
-                     {"node", adapters_.description(host.adapter)}});
+  for (const uint16_t partition : partitions) {
+    for (const AddressPlan::HostAddress& host :
+         connections_.plan().Hosts(kMostNames, partition)) {
+      json& name = names.emplace_back(
+          json{{"address", AddressText(host.address)},
+               {"node", adapters_.description(host.adapter)}});
+      if (partition != 0) name["partition"] = PartitionText(partition);
+    }
   }
   return names;
 }
@@ -457,7 +471,7 @@ absl::StatusOr<json> Attachments::Attach(control::Parameters& parameters,
   json devices = attachment->Devices();
   IBEMU_RETURN_IF_ERROR(attachment->Serve(std::move(fuse), ""));
   caller.Keep(std::move(attachment));
-  return json{{"devices", std::move(devices)}, {"names", Names()}};
+  return json{{"devices", std::move(devices)}, {"names", Names(caller.pid())}};
 }
 
 }  // namespace ibemu::daemon

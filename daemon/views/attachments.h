@@ -69,7 +69,7 @@ class Attachments : private Adapters::Listener {
   // The hosts that have addresses: [{"address": "198.18.0.1", "node":
   // "node-1"},
   // ...], in the order of these, and not all of very many.
-  nlohmann::json Names() const;
+  nlohmann::json Names(int pid) const;
   void AddNetworks(Placed& placed, int pid) const;
   absl::StatusOr<nlohmann::json> Attach(control::Parameters& parameters,
                                         control::Caller& caller);

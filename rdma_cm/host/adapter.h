@@ -2,6 +2,7 @@
 #ifndef IBEMU_RDMA_CM_HOST_ADAPTER_H_
 #define IBEMU_RDMA_CM_HOST_ADAPTER_H_
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -17,7 +18,8 @@ namespace ibemu::rdma_cm {
 
 // An Adapter has what rdma_cm needs of one device: its management datagrams,
 // its communication manager, and for each port subnet administration and the
-// IPoIB interface.  All of its users share it; it lives while one of them does.
+// IPoIB interfaces.  All of its users share it; it lives while one of them
+// does.
 class Adapter {
  public:
   virtual ~Adapter() = default;
@@ -26,8 +28,12 @@ class Adapter {
   virtual cm::ConnectionManager& cm() = 0;
   virtual mad::SaClient& sa(int port) = 0;
   virtual mad::MulticastMembers& members(int port) = 0;
-  // Returns null if the port has no addresses.
-  virtual ipoib::Interface* interface(int port) = 0;
+  // The interfaces of a port: that of its first P_Key, then those of further
+  // partitions.  Empty if the port has no addresses.  They live as long as the
+  // adapter.
+  virtual std::vector<ipoib::Interface*> interfaces(int port) = 0;
+  // That of a partition; null: the port has none there.
+  ipoib::Interface* interface(int port, uint16_t pkey);
   // The ports of the host and who listens, over cm().
   virtual Services& services() = 0;
   // The ids that listen or are connected by it.

@@ -20,8 +20,10 @@ struct LocalPort {
 
   mad::Port& port() const { return adapter->host().device().port(number); }
   mad::SaClient& sa() const { return adapter->sa(number); }
-  // Null if the port has no addresses.
-  ipoib::Interface* interface() const { return adapter->interface(number); }
+  // That of the partition; null if the port has none there.
+  ipoib::Interface* interface() const {
+    return adapter->interface(number, pkey);
+  }
   bool IsActive() const {
     return port().Info().port_state == mad::PortState::kActive;
   }

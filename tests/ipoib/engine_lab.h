@@ -21,13 +21,13 @@ namespace ibemu::ipoib {
 // An EngineHost is a host of a lab, with its interface: 198.18.0.N and
 // fd1b:e000::N.
 struct EngineHost {
-  EngineHost(testing::Lab& lab, int number)
+  EngineHost(testing::Lab& lab, int number, uint16_t partition = 0)
       : provider(lab.Provider(number)),
         host(lab.timers, lab.fabric.device(lab.Host(number))),
         sa(lab.timers, host, 1),
         members(lab.timers, provider, 1, sa),
-        engine({lab.timers, host, 1, provider, sa, members}, Random(7),
-               {{Ipv4(number), 16}, {Ipv6(number), 64}}) {}
+        engine({lab.timers, host, 1, provider, sa, members, partition},
+               Random(7), {{Ipv4(number), 16}, {Ipv6(number), 64}}) {}
 
   static wire::IpAddress Ipv4(int number) {
     return wire::IpAddress::Ipv4(0xc6120000 + static_cast<uint32_t>(number));

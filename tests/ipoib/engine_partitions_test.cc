@@ -2,6 +2,8 @@
 #include <memory>
 
 #include "fabric/soft_hca/hca.h"
+#include "ipoib/group_record.h"
+#include "ipoib/multicast_gid.h"
 #include "tests/ipoib/engine_lab.h"
 
 namespace ibemu::ipoib {
@@ -87,6 +89,54 @@ TEST_F(EnginePartitionsTest, WithoutAPartitionTheInterfaceIsDown) {
   Settle(absl::Seconds(10));
   EXPECT_TRUE(At(2).up());
   EXPECT_TRUE(Finds(1, 2));
+}
+
+// Hosts with an interface in partition 1, which nobody's first P_Key names.
+class FurtherPartitionTest : public EngineTest {
+ protected:
+  FurtherPartitionTest() {
+    for (const int host : {1, 2}) {
+      lab_.PortOf(lab_.Host(host), 1).SetPKey(1, kPKey);
+    }
+    for (const int host : {1, 2, 3}) {
+      hosts_[host] = std::make_unique<EngineHost>(lab_, host, 1);
+    }
+    // opensm makes the broadcast group of a partition; here a member does.
+    group_ = hosts_[1]->members.Join(
+        {.mgid = BroadcastGid(kPKey),
+         .port_gid = At(1).gid(),
+         .q_key = 0xb1b,
+         .mtu_selector = mad::Selector::kExactly,
+         .mtu = 4,
+         .p_key = kPKey,
+         .rate_selector = mad::Selector::kExactly,
+         .rate = 3,
+         .join_state = mad::kFullMember},
+        kGroupMask, [](const absl::StatusOr<mad::McMemberRecord>& made) {
+          EXPECT_TRUE(made.ok()) << made.status();
+        });
+    Settle(absl::Seconds(30));
+  }
+  Engine& At(int host) { return hosts_[host]->engine; }
+
+  static constexpr uint16_t kPKey = 0x8001;
+
+  std::unique_ptr<EngineHost> hosts_[4];
+  std::unique_ptr<mad::MulticastMembership> group_;
+};
+
+TEST_F(FurtherPartitionTest, ItsMembersFindEachOther) {
+  ASSERT_TRUE(At(1).up());
+  EXPECT_EQ(At(1).pkey(), kPKey);
+  EXPECT_EQ(At(1).broadcast_group()->mgid.prefix, 0xff12'401b'8001'0000u);
+  const auto found = Resolve(At(1), EngineHost::Ipv4(2));
+  Settle();
+  EXPECT_TRUE(found->Is(At(2).gid()));
+}
+
+TEST_F(FurtherPartitionTest, WhoIsNotInItHasNoLink) {
+  EXPECT_FALSE(At(3).up());
+  EXPECT_EQ(At(3).mtu(), 0u);
 }
 
 }  // namespace

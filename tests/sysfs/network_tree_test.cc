@@ -60,6 +60,17 @@ TEST_F(NetworkTreeTest, AnInterfaceIsADatagramInterfaceOfItsAdapter) {
             "../../../1bed:00:00.0");
 }
 
+TEST_F(NetworkTreeTest, AnInterfaceOfAFurtherPartitionNamesItsParent) {
+  EXPECT_EQ(File("parent"), "error") << "it is the port's first one";
+  view_.devices[0].networks.push_back(
+      {.name = "ib1.8002", .parent = "ib1", .port = 2, .facts = [this] {
+         return facts_;
+       }});
+  tree_ = BuildTree(view_);
+  EXPECT_EQ(Text("devices/pci1bed:00/1bed:00:00.0/net/ib1.8002/parent"),
+            "ib1\n");
+}
+
 TEST_F(NetworkTreeTest, ItShowsAChangeAtTheNextRead) {
   EXPECT_EQ(File("mtu"), "2044\n") << "until it is known";
   EXPECT_EQ(File("operstate"), "up\n");

@@ -89,6 +89,16 @@ hosts:
   EXPECT_THAT(program.environment, Contains(Pair("UCX_TLS", "rc_v")));
 }
 
+TEST(LabParserTest, ANetworkMayHavePartitions) {
+  const LabPlan plan = ParseSound(
+      "hosts: {node-1: {run: a, net: 8001}, node-2: {run: b, net: '0x8001,2'}, "
+      "node-3: {run: c, net: false}}");
+  ASSERT_THAT(plan.programs, SizeIs(3));
+  EXPECT_THAT(plan.programs[0].arguments, Contains("--net=8001"));
+  EXPECT_THAT(plan.programs[1].arguments, Contains("--net=0x8001,2"));
+  EXPECT_THAT(plan.programs[2].arguments, Not(Contains(HasSubstr("--net"))));
+}
+
 TEST(LabParserTest, AHostMayHaveSeveralProgramsAndOneMayWaitForThemAll) {
   const LabPlan plan = ParseSound(R"(
 hosts:
@@ -136,7 +146,8 @@ scenario: []
            "ring.yaml:6: node-2: what it is to run is missing",
            "ring.yaml:7: node-3: what it is to run is missing",
            "ring.yaml:7: after: \"node-4\" runs nothing in this lab",
-           "ring.yaml:8: net: \"maybe\": it is true or false",
+           "ring.yaml:8: net: \"maybe\": it is true, false or P_Keys, as in "
+           "8001,8002",
            "ring.yaml:8: after: node-5 would wait for itself",
            "ring.yaml:9: node-6: the list has no command",
            "ring.yaml:10: ready: \"\": every line has no text in it",

@@ -55,6 +55,61 @@ TEST(AddressPlanTest, NumbersInWhateverNetwork) {
   EXPECT_EQ(Texts(plan, {kSecond, 2}).front(), "10.128.0.2/9");
 }
 
+TEST(AddressPlanTest, NumbersFurtherPartitionsLikewise) {
+  const AddressPlan plan =
+      AddressPlan::Numbered(AddressPlan::kUsual, {kFirst, kSecond});
+  EXPECT_THAT(Texts(plan, {kSecond, 1, 1}),
+              ElementsAre("100.65.0.2/16", "fd1b:e000:1:1::2/64"));
+  EXPECT_THAT(Texts(plan, {kFirst, 2, 31}),
+              ElementsAre("100.127.0.1/16", "fd1b:e000:1f:2::1/64"));
+  EXPECT_THAT(Texts(plan, {kFirst, 1, 0x1234}),
+              ElementsAre("fd1b:e000:1234:1::1/64"));
+  EXPECT_THAT(Texts(plan, {kFirst, 3, 1}), IsEmpty());
+}
+
+TEST(AddressPlanTest, KnowsWhoseANumberedAddressIs) {
+  const AddressPlan plan =
+      AddressPlan::Numbered(AddressPlan::kUsual, {kFirst, kSecond});
+  for (const int port : {1, 2}) {
+    for (const uint16_t partition : {0, 1, 31, 32, 0x7fff}) {
+      const AddressPlan::Owner owner{kSecond, port, partition};
+      for (const wire::IpNetwork& network : plan.AddressesOf(owner)) {
+        EXPECT_EQ(plan.PortWith(network.address), owner)
+            << NetworkText(network);
+      }
+    }
+  }
+  for (const char* nobodys :
+       {"198.17.255.255/8", "198.18.0.0/8", "198.18.0.3/8", "198.20.0.1/8",
+        "100.64.0.1/8", "100.65.0.3/8", "100.96.0.1/8", "100.128.0.1/8",
+        "0.0.0.1/8", "255.255.255.255/8", "fd1b:e000:0:3::1/64",
+        "fd1b:e000:0:1:0:1::1/64", "fd1b:e001:0:1::1/64", "::1/64"}) {
+    EXPECT_FALSE(plan.PortWith(wire::ParseNetwork(nobodys)->address))
+        << nobodys;
+  }
+}
+
+TEST(AddressPlanTest, LeavesThePartitionsNetworkToWhoeverUsesItOtherwise) {
+  AddressPlan plan =
+      AddressPlan::Numbered({wire::IpAddress::Ipv4(0x64000000), 8}, {kFirst});
+  EXPECT_THAT(Texts(plan, {kFirst, 1, 1}), ElementsAre("fd1b:e000:1:1::1/64"));
+  EXPECT_EQ(plan.PortWith(wire::ParseNetwork("100.0.0.1/9")->address),
+            (AddressPlan::Owner{kFirst, 1}));
+  plan = AddressPlan::Numbered(AddressPlan::kUsual, {kFirst});
+  ASSERT_TRUE(
+      plan.Add({kSecond, 1}, *wire::ParseNetwork("100.99.0.1/16")).ok());
+  EXPECT_THAT(Texts(plan, {kFirst, 1, 1}), ElementsAre("fd1b:e000:1:1::1/64"));
+}
+
+TEST(AddressPlanTest, APartitionsAddressesMayBeTold) {
+  AddressPlan plan = AddressPlan::Numbered(AddressPlan::kUsual, {kFirst});
+  const wire::IpNetwork network = *wire::ParseNetwork("10.0.0.1/8");
+  ASSERT_TRUE(plan.Add({kFirst, 1, 5}, network).ok());
+  EXPECT_THAT(Texts(plan, {kFirst, 1, 5}), ElementsAre("10.0.0.1/8"));
+  EXPECT_EQ(plan.PortWith(network.address), (AddressPlan::Owner{kFirst, 1, 5}));
+  EXPECT_EQ(Texts(plan, {kFirst, 1}).front(), "198.18.0.1/16");
+}
+
 TEST(AddressPlanTest, GivesAnAddressToOnePortOnly) {
   AddressPlan plan;
   const wire::IpNetwork network = *wire::ParseNetwork("10.0.0.1/8");
@@ -80,6 +135,13 @@ TEST(AddressPlanTest, NamesHostsOnceAndNotAllOfMany) {
   ASSERT_TRUE(told.Add({kFirst, 1}, *wire::ParseNetwork("fd00::1/64")).ok());
   ASSERT_EQ(told.Hosts(10).size(), 1u);
   EXPECT_EQ(told.Hosts(10)[0].adapter, kSecond);
+  ASSERT_TRUE(told.Add({kFirst, 1, 1}, *wire::ParseNetwork("fd01::1/64")).ok());
+  EXPECT_EQ(told.Hosts(10).size(), 1u);
+  ASSERT_EQ(told.Hosts(10, 1).size(), 1u) << "IPv6 alone will do there";
+  EXPECT_EQ(told.Hosts(10, 1)[0].adapter, kFirst);
+  ASSERT_EQ(numbered.Hosts(10, 32).size(), 2u);
+  EXPECT_EQ(AddressText(numbered.Hosts(10, 32)[1].address),
+            "fd1b:e000:20:1::2");
 }
 
 TEST(AddressTextTest, ReadsWhatItWrites) {

@@ -49,13 +49,22 @@ TEST_F(LoadAddressesTest, AFileNamesPortsAndTheirAddresses) {
       "node-1 10.0.0.1/8 fd00::1/64  # the first\n"
       "\n"
       "\t\"node-2\"/1 10.0.0.2/8\r\n"
-      "node-3/1\t10.0.0.3/8");
+      "node-3/1\t10.0.0.3/8\n"
+      "node-1:8001 10.1.0.1/16\n"
+      "\"node-2\":0x8001 10.1.0.2/16\n"
+      "node-3/1:1 10.1.0.3/16");
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->AddressesOf({Adapter("node-1"), 1}).size(), 2u);
   EXPECT_EQ(NetworkText(plan->AddressesOf({Adapter("node-2"), 1}).front()),
             "10.0.0.2/8");
   EXPECT_EQ(NetworkText(plan->AddressesOf({Adapter("node-3"), 1}).front()),
             "10.0.0.3/8");
+  for (const int n : {1, 2, 3}) {
+    const auto its =
+        plan->AddressesOf({Adapter(absl::StrCat("node-", n)), 1, 1});
+    ASSERT_EQ(its.size(), 1u);
+    EXPECT_EQ(NetworkText(its.front()), absl::StrCat("10.1.0.", n, "/16"));
+  }
 }
 
 TEST_F(LoadAddressesTest, AnEmptyFileIsAPlanWithoutAddresses) {
@@ -68,6 +77,11 @@ TEST_F(LoadAddressesTest, MistakesNameThePlaceTheThingAndTheRule) {
             "a.txt:2: no node \"nod-1\": did you mean \"node-1\"?");
   EXPECT_EQ(Mistake("node-1/2 10.0.0.1/8"),
             "a.txt:1: node-1/2: this adapter has ports 1 to 1");
+  EXPECT_EQ(Mistake("node-1:8000 10.0.0.1/8"),
+            "a.txt:1: \"8000\" is no P_Key of a partition: write four "
+            "hexadecimal digits, as in 8001");
+  EXPECT_EQ(Mistake("node-1/2:8001 10.0.0.1/8"),
+            "a.txt:1: node-1/2:8001: this adapter has ports 1 to 1");
   EXPECT_THAT(Mistake("switch-1/1 10.0.0.1/8"),
               HasSubstr("only channel adapters have addresses"));
   EXPECT_EQ(Mistake("node-1"),

@@ -31,7 +31,20 @@ TEST_F(ConnectionTableTest, AllWhoUseAHostShareItsConnections) {
   const auto used = connections_.Get(first_);
   EXPECT_EQ(connections_.Get(first_), used);
   EXPECT_NE(connections_.Get(second_), used);
-  EXPECT_NE(used->interface(1), nullptr);
+  EXPECT_EQ(used->interfaces(1).size(), 1u);
+}
+
+TEST_F(ConnectionTableTest, APortHasOneInterfaceInEachPartition) {
+  const auto used = connections_.Get(first_);
+  EXPECT_EQ(used->link(1, 5), nullptr);
+  used->AddInterface(1, 5, plan_.AddressesOf({first_, 1, 5}));
+  const ipoib::Link* const link = used->link(1, 5);
+  ASSERT_NE(link, nullptr);
+  EXPECT_EQ(link->pkey(), 0x8005);
+  used->AddInterface(1, 5, {});
+  EXPECT_EQ(used->link(1, 5), link) << "it stays what it is";
+  EXPECT_EQ(used->interfaces(1).size(), 2u);
+  EXPECT_EQ(used->interfaces(1).front()->pkey(), 0xffff);
 }
 
 TEST_F(ConnectionTableTest, AHostStaysForAWhileWhenNobodyUsesItAnyMore) {

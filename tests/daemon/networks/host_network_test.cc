@@ -56,7 +56,7 @@ class HostNetworkTest : public ::testing::Test {
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
     kernel->end.Reset(ends[0]);
     kernel->network =
-        std::make_unique<HostNetwork>(loop_, connections_.Get(adapter), 1,
+        std::make_unique<HostNetwork>(loop_, connections_.Get(adapter), 1, 0,
                                       TunDevice(UniqueFd(ends[1]), "ib0"));
     EXPECT_TRUE(
         kernel->network->Start([kernel = kernel.get()] { ++kernel->ended; })

@@ -181,6 +181,72 @@ TEST_F(RealDeviceTest, AHostHasOneNetworkUntilItsConnectionEnds) {
   EXPECT_TRUE(Attach(second, "node-1", MakeTun()).contains("result"));
 }
 
+TEST_F(NetworkTableTest, APortHasAnInterfaceInEachPartitionThatIsAskedFor) {
+  lab_.PortOf(lab_.Host(1), 1).SetPKey(1, 0x8001);
+  lab_.PortOf(lab_.Host(1), 1).SetPKey(2, 0x0002);
+  Client client;
+  const auto ask = [&](const json& partitions) {
+    return json{{"hosts", {"node-1"}}, {"partitions", partitions}};
+  };
+  const json ports =
+      Call(client, "network.ports", ask({"2", "8001", "0x1"}))["result"];
+  ASSERT_EQ(ports.size(), 3u);
+  EXPECT_FALSE(ports[0].contains("partition"));
+  EXPECT_EQ(ports[1]["partition"], "8002");
+  EXPECT_EQ(ports[2]["partition"], "8001");
+  EXPECT_EQ(Error(client, "network.ports", ask({"8003"})),
+            "port 1 of \"node-1\" is not in partition 8003: its P_Keys are "
+            "ffff, 8001, 0002; the subnet manager gives others (of opensm, see "
+            "partitions.conf)");
+  EXPECT_EQ(Error(client, "network.ports", ask({"7fff"})),
+            "port 1 of \"node-1\": its first interface is in partition ffff "
+            "already, so --net without a P_Key gives it");
+  EXPECT_THAT(Error(client, "network.ports", ask({"8000"})),
+              HasSubstr("is no P_Key of a partition"));
+  EXPECT_THAT(Error(client, "network.attach",
+                    {{"node", "node-1"}, {"partition", "8003"}}),
+              HasSubstr("is not in partition 8003"));
+  EXPECT_THAT(Error(client, "network.show",
+                    {{"node", "node-1"}, {"partition", "8001"}}),
+              HasSubstr("has no network on port 1 in partition 8001"));
+}
+
+TEST_F(NetworkTableTest, APortThatIsNotActiveMayGetToAPartitionLater) {
+  lab_.SetLink(lab_.Host(1), 1, false);
+  Client client;
+  const json ports =
+      Call(client, "network.ports",
+           {{"hosts", {"node-1"}}, {"partitions", {"8001"}}})["result"];
+  EXPECT_EQ(ports.size(), 2u);
+}
+
+TEST_F(RealDeviceTest, AnInterfaceOfAPartitionIsAChildOfThePortsFirst) {
+  for (const int host : {1, 2}) {
+    lab_.PortOf(lab_.Host(host), 1).SetPKey(1, 0x8001);
+  }
+  Client client;
+  Attach(client, "node-1", std::move(tun_));
+  client.descriptor = MakeTun("ib0.8001");
+  const json attached =
+      Call(client, "network.attach",
+           {{"node", "node-1"}, {"partition", "8001"}})["result"];
+  EXPECT_EQ(attached["name"], "ib0.8001");
+  EXPECT_EQ(attached["p_key"], "0x8001");
+  EXPECT_EQ(attached["addresses"][0], "100.65.0.1/16");
+  const auto here = NetworkNamespaceOf(getpid());
+  ASSERT_TRUE(here);
+  const auto shown = networks_.In(*here);
+  ASSERT_EQ(shown.size(), 2u);
+  EXPECT_EQ(shown[0].partition, 0);
+  EXPECT_EQ(shown[0].interface.parent, "");
+  EXPECT_EQ(shown[1].partition, 1);
+  EXPECT_EQ(shown[1].interface.parent, "ib0");
+  EXPECT_EQ(shown[1].interface.facts()->pkey, 0x8001);
+  EXPECT_EQ(networks_.List().size(), 2u);
+  client.kept.clear();
+  EXPECT_THAT(networks_.List(), IsEmpty());
+}
+
 TEST_F(RealDeviceTest, ANetworkIsSeenInItsNamespaceAlone) {
   Client client;
   Attach(client, "node-1", std::move(tun_));
