@@ -233,12 +233,12 @@ void Id::OnRequest(const std::shared_ptr<Adapter>& adapter,
     if (!arrived.sidr) cm_id->Ignore();
     return;
   }
-  const ipoib::Interface* const interface =
-      adapter->interface(arrived.port, arrived.pkey);
   LocalPort port{.adapter = adapter, .number = arrived.port};
-  port.gid = !arrived.sidr          ? arrived.local_gid
-             : interface != nullptr ? interface->gid()
-                                    : port.port().GidAt(0);
+  port.interface =
+      adapter->interface(arrived.port, arrived.pkey, addresses.destination);
+  port.gid = !arrived.sidr               ? arrived.local_gid
+             : port.interface != nullptr ? port.interface->gid()
+                                         : port.port().GidAt(0);
   port.pkey = arrived.pkey;
   std::vector<std::byte> data = WithoutIpHeader(source(), arrived.private_data);
   Event event = arrived.sidr ? EventOfSidrRequest(std::move(data))
@@ -427,7 +427,7 @@ Outcome<std::unique_ptr<MulticastJoin>> Id::Join(
     return Refusal::kInvalid;
   }
   if (!is_datagram()) return Refusal::kInvalid;
-  const ipoib::Interface* const interface = port()->interface();
+  const ipoib::Interface* const interface = port()->interface;
   if (interface == nullptr || interface->broadcast_group() == nullptr) {
     return Refusal::kNoSuchAddress;
   }

@@ -174,12 +174,12 @@ Refusal IdAddress::ResolveIb() {
 Refusal IdAddress::ResolveMulticast() {
   if (!port_) {
     const std::optional<LocalPort> port = parts_.routing.AnyPort();
-    if (!port || port->interface() == nullptr ||
-        port->interface()->addresses().empty()) {
+    if (!port || port->interface == nullptr ||
+        port->interface->addresses().empty()) {
       return Refusal::kUnreachable;
     }
     port_ = *port;
-    const auto& networks = port->interface()->addresses();
+    const auto& networks = port->interface->addresses();
     const auto network =
         std::ranges::find_if(networks, [this](const wire::IpNetwork& one) {
           return one.address.version == destination_.ip.version;
@@ -190,7 +190,7 @@ Refusal IdAddress::ResolveMulticast() {
       SetSource(source);
     }
   }
-  const ipoib::Interface* const interface = port_->interface();
+  const ipoib::Interface* const interface = port_->interface;
   const mad::McMemberRecord* const broadcast =
       interface != nullptr ? interface->broadcast_group() : nullptr;
   ResolvedSoon(GroupGidOf(
@@ -213,7 +213,7 @@ Refusal IdAddress::ResolveIp(absl::Duration timeout) {
     ResolvedSoon(port_->gid);
     return Refusal::kNone;
   }
-  resolution_ = port_->interface()->Resolve(
+  resolution_ = port_->interface->Resolve(
       destination_.ip, timeout,
       [this](const absl::StatusOr<wire::Gid>& gid) { Finish(gid); });
   return Refusal::kNone;

@@ -104,7 +104,7 @@ bool Listener::IsFor(Adapter& adapter, const cm::Arrived& arrived,
       break;
   }
   const ipoib::Interface* const interface =
-      adapter.interface(arrived.port, arrived.pkey);
+      adapter.interface(arrived.port, arrived.pkey, addresses.destination);
   if (!CameBy(interface, arrived, addresses)) return false;
   const bool any = terms_.address.IsWildcard();
   if (is_ib || (any && !terms_.only_family)) return true;

@@ -16,7 +16,7 @@ Refusal QKey::Set(uint32_t value) {
 Refusal QKey::SetDefault(PortSpace space, const LocalPort& port) {
   if (value_ != 0) return Refusal::kNone;
   if (space != PortSpace::kIpoib) return Set(kUdpQKey);
-  const ipoib::Interface* const interface = port.interface();
+  const ipoib::Interface* const interface = port.interface;
   if (interface == nullptr || interface->broadcast_group() == nullptr) {
     return Refusal::kNoSuchAddress;
   }

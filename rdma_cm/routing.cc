@@ -9,16 +9,19 @@ namespace {
 // network.
 std::optional<Route> RouteBy(const LocalPort& port,
                              const wire::IpAddress& address) {
-  const ipoib::Interface* const interface = port.interface();
+  const ipoib::Interface* const interface = port.interface;
   if (interface == nullptr) return std::nullopt;
   const auto& networks = interface->addresses();
   for (const wire::IpNetwork& network : networks) {
     if (network.address == address) return Route{port, address, true};
   }
+  std::optional<Route> found;
   for (const wire::IpNetwork& network : networks) {
-    if (network.Contains(address)) return Route{port, network.address, false};
+    if (!network.Contains(address)) continue;
+    if (found && network.prefix <= found->prefix) continue;
+    found = Route{port, network.address, false, network.prefix};
   }
-  return std::nullopt;
+  return found;
 }
 
 }  // namespace
@@ -29,11 +32,12 @@ std::vector<LocalPort> Routing::Ports() const {
     const mad::Device& device = adapter->host().device();
     for (int i = device.first_port(); i <= device.last_port(); ++i) {
       const auto interfaces = adapter->interfaces(i);
-      for (const ipoib::Interface* const interface : interfaces) {
+      for (ipoib::Interface* const interface : interfaces) {
         ports.push_back({.adapter = adapter,
                          .number = i,
                          .gid = interface->gid(),
-                         .pkey = interface->pkey()});
+                         .pkey = interface->pkey(),
+                         .interface = interface});
       }
       if (!interfaces.empty()) continue;
       const mad::Port& port = adapter->host().device().port(i);
@@ -60,6 +64,7 @@ std::optional<LocalPort> Routing::PortOf(const wire::Gid& gid,
     if (!port.GidIndex(gid)) continue;
     port.gid = gid;
     port.pkey = pkey;
+    port.interface = port.adapter->interface(port.number, pkey);
     return port;
   }
   return std::nullopt;
@@ -73,7 +78,9 @@ Outcome<Route> Routing::RouteTo(const wire::IpAddress& address,
   for (const LocalPort& port : ports) {
     std::optional<Route> route = RouteBy(port, address);
     if (route && route->to_itself) return *std::move(route);
-    if (route && !found) found = std::move(route);
+    if (route && (!found || route->prefix > found->prefix)) {
+      found = std::move(route);
+    }
   }
   if (!found) return Refusal::kUnreachable;
   return *std::move(found);
@@ -84,6 +91,7 @@ std::optional<LocalPort> Routing::PortTo(const wire::Gid& gid,
   std::optional<LocalPort> found;
   for (LocalPort& port : Ports()) {
     port.pkey = pkey;
+    port.interface = port.adapter->interface(port.number, pkey);
     if (!port.PKeyIndex()) continue;
     if (port.GidIndex(gid)) {
       port.gid = gid;

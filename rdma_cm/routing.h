@@ -17,6 +17,7 @@ struct Route {
   LocalPort port;
   wire::IpAddress source{};
   bool to_itself = false;  // the address is one of this port's
+  int prefix = 0;          // of the network that has the address
 };
 
 // A Routing answers from the interfaces' networks and the ports' tables as they
@@ -31,8 +32,8 @@ class Routing {
   // The port whose table has the GID.
   std::optional<LocalPort> PortOf(const wire::Gid& gid, uint16_t pkey) const;
 
-  // The way to `address`, from `source` if given.
-  // Errors: kUnreachable, it is on no network of theirs.
+  // The way to `address`, from `source` if given: by the network with the
+  // longest prefix. Errors: kUnreachable, it is on no network of theirs.
   Outcome<Route> RouteTo(const wire::IpAddress& address,
                          const std::optional<LocalPort>& source) const;
 

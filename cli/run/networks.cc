@@ -61,8 +61,9 @@ absl::Status BringUp(control::Client& daemon, Network& network) {
 }
 
 std::string AddressOf(const Network& network) {
-  for (const launch::NetworkDevice& interface : network.interfaces) {
-    for (const std::string& address : interface.addresses) {
+  for (size_t i = 0; i < network.ports.size(); ++i) {
+    if (!network.ports[i].partition.empty()) continue;
+    for (const std::string& address : network.interfaces[i].addresses) {
       const bool is_ipv4 = address.find(':') == std::string::npos;
       if (is_ipv4) return address.substr(0, address.find('/'));
     }

@@ -31,7 +31,8 @@ absl::StatusOr<Network> AttachNetwork(
 // say how long packets may be, and brings them up.
 absl::Status BringUp(control::Client& daemon, Network& network);
 
-// The first address of IPv4, "198.18.0.1"; empty if there is none.
+// The first address of IPv4 of a port's first interface, "198.18.0.1"; empty if
+// there is none.
 std::string AddressOf(const Network& network);
 
 }  // namespace ibemu::cli

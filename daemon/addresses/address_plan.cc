@@ -112,6 +112,8 @@ std::optional<AddressPlan::Owner> AddressPlan::NumberedWith(
     owner.port = 1 + static_cast<int>(place / partitions);
     owner.partition = static_cast<uint16_t>(place % partitions);
   } else {
+    constexpr uint8_t kFullMember = 0x80;  // no part of a partition's number
+    if ((address.bytes[4] & kFullMember) != 0) return std::nullopt;
     owner.port = address.bytes[7];
     owner.partition =
         static_cast<uint16_t>(address.bytes[4] << 8 | address.bytes[5]);

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/addresses/address_file.h"
+#include "daemon/words/partition_text.h"
 #include "wire/ip_text.h"
 
 namespace ibemu::daemon {
@@ -80,12 +81,18 @@ absl::Status Replace(const std::vector<topology::PortAddresses>& addresses,
   for (const topology::PortAddresses& port : addresses) {
     for (const wire::IpNetwork& network : port.networks) {
       const auto other = before.PortWith(network.address);
-      if (other && !replaced.contains(*other)) {
+      // Of IPv4, the plan leaves out partitions then.
+      const bool yields =
+          other && other->partition != 0 && network.address.is_ipv4();
+      if (other && !yields && !replaced.contains(*other)) {
         return absl::InvalidArgumentError(absl::StrCat(
             "the topology gives ", AddressText(network.address), " to ",
             adapters.description(owner_of(port).adapter), "/",
             static_cast<int>(port.port), ", but by number it is ",
             adapters.description(other->adapter), "/", other->port,
+            other->partition == 0
+                ? ""
+                : absl::StrCat(":", PartitionText(other->partition)),
             "'s: give that port another address, too"));
       }
       if (absl::Status added = plan.Add(owner_of(port), network); !added.ok()) {

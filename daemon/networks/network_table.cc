@@ -43,6 +43,15 @@ ipoib::HardwareAddress EverybodyOf(const ipoib::Link& link) {
       .gid = group != nullptr ? group->mgid : ipoib::BroadcastGid(link.pkey())};
 }
 
+// Of further partitions, for each port.  They stay, so there is an end to them.
+constexpr size_t kMostInterfaces = 64;
+
+absl::Status TooManyInterfaces() {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("a port has interfaces in no more than ", kMostInterfaces,
+                   " further partitions"));
+}
+
 }  // namespace
 
 // What a caller's connection keeps: its end is the network's.
@@ -187,6 +196,7 @@ absl::StatusOr<json> NetworkTable::Ports(
     if (std::ranges::count(further, partition) == 0) {
       further.push_back(partition);
     }
+    if (further.size() > kMostInterfaces) return TooManyInterfaces();
   }
   IBEMU_ASSIGN_OR_RETURN(const std::vector<AdapterId> found,
                          FindAdapters(hosts));
@@ -304,6 +314,10 @@ absl::StatusOr<json> NetworkTable::Attach(control::Parameters& parameters,
   if (connections == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(
         "\"", adapters_.description(key.adapter), "\" is no channel adapter"));
+  }
+  if (connections->link(key.port, key.partition) == nullptr &&
+      connections->interfaces(key.port).size() > kMostInterfaces) {
+    return TooManyInterfaces();
   }
   connections->AddInterface(key.port, key.partition,
                             connections_.plan().AddressesOf(key));

@@ -442,7 +442,7 @@ json Attachments::Names(int pid) const {
   json names = json::array();
   for (const uint16_t partition : partitions) {
     for (const AddressPlan::HostAddress& host :
-         connections_.plan().Hosts(kMostNames, partition)) {
+         connections_.plan().Hosts(kMostNames - names.size(), partition)) {
       json& name = names.emplace_back(
           json{{"address", AddressText(host.address)},
                {"node", adapters_.description(host.adapter)}});

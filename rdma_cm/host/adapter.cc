@@ -6,13 +6,19 @@
 
 namespace ibemu::rdma_cm {
 
-ipoib::Interface* Adapter::interface(int port, uint16_t pkey) {
-  const auto all = interfaces(port);
-  const auto its =
-      std::ranges::find_if(all, [pkey](const ipoib::Interface* one) {
-        return wire::IsSamePartition(one->pkey(), pkey);
-      });
-  return its == all.end() ? nullptr : *its;
+ipoib::Interface* Adapter::interface(int port, uint16_t pkey,
+                                     const wire::IpAddress& address) {
+  ipoib::Interface* first = nullptr;
+  for (ipoib::Interface* const one : interfaces(port)) {
+    if (!wire::IsSamePartition(one->pkey(), pkey)) continue;
+    if (first == nullptr) first = one;
+    const bool has = std::ranges::any_of(
+        one->addresses(), [&address](const wire::IpNetwork& network) {
+          return network.address == address;
+        });
+    if (has) return one;
+  }
+  return first;
 }
 
 }  // namespace ibemu::rdma_cm

@@ -13,6 +13,7 @@
 #include "mad/sa/sa_client.h"
 #include "rdma_cm/host/id_table.h"
 #include "rdma_cm/host/services.h"
+#include "wire/ip_address.h"
 
 namespace ibemu::rdma_cm {
 
@@ -32,8 +33,10 @@ class Adapter {
   // partitions.  Empty if the port has no addresses.  They live as long as the
   // adapter.
   virtual std::vector<ipoib::Interface*> interfaces(int port) = 0;
-  // That of a partition; null: the port has none there.
-  ipoib::Interface* interface(int port, uint16_t pkey);
+  // That of a partition; null: the port has none there.  Of several, that which
+  // has `address`, or else the first (ipoib_get_net_dev_by_params()).
+  ipoib::Interface* interface(int port, uint16_t pkey,
+                              const wire::IpAddress& address = {});
   // The ports of the host and who listens, over cm().
   virtual Services& services() = 0;
   // The ids that listen or are connected by it.

@@ -17,13 +17,11 @@ struct LocalPort {
   int number = 0;
   wire::Gid gid{};
   uint16_t pkey = 0;
+  // Whose addresses lead here; null: none.  It lives as long as the adapter.
+  ipoib::Interface* interface = nullptr;
 
   mad::Port& port() const { return adapter->host().device().port(number); }
   mad::SaClient& sa() const { return adapter->sa(number); }
-  // That of the partition; null if the port has none there.
-  ipoib::Interface* interface() const {
-    return adapter->interface(number, pkey);
-  }
   bool IsActive() const {
     return port().Info().port_state == mad::PortState::kActive;
   }

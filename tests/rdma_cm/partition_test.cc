@@ -65,6 +65,43 @@ TEST_F(PartitionTest, AListenerOfAllAddressesHearsEveryInterface) {
   }
 }
 
+// As routes do.
+TEST_F(PartitionTest, TheLongestPrefixLeadsToAnAddress) {
+  for (const int host : {1, 2}) {
+    wire::IpNetwork network{lab_.host(host)->address(), 24};
+    network.address.bytes.back() = static_cast<uint8_t>(100 + host);
+    lab_.host(host)->AddInterface(kPKey, network);
+  }
+  const auto neighbour = wire::IpAddress::Ipv4(0xc6120063);
+  const uint32_t id = client_.Create();
+  ASSERT_EQ(client_.id(id).ResolveAddress(
+                {}, SocketAddress::Ip(neighbour, kPort), kTimeout, false),
+            Refusal::kNone);
+  EXPECT_EQ(client_.id(id).port()->pkey, kPKey);
+}
+
+// A subnet manager may move the first interface to the partition of another.
+TEST_F(PartitionTest, OfTwoInterfacesInAPartitionThatWithTheAddressIsMeant) {
+  for (const int host : {1, 2}) {
+    auto& added = lab_.host(host)->AddInterface(0xffff, {Address(host), 16});
+    for (const int other : {1, 2}) {
+      added.neighbours[Address(other)] = lab_.host(other)->gid();
+    }
+  }
+  Listen(0, Server());
+  ASSERT_EQ(Connect(Route(ServerAddress())), Refusal::kNone);
+  EXPECT_EQ(client_.FetchOne().event.status, 28);
+  ASSERT_EQ(Connect(Route(Server())), Refusal::kNone);
+  EXPECT_EQ(server_.FetchOne().event.type, EventType::kConnectRequest);
+}
+
+// A port without P_Keys has an interface that is down.
+TEST_F(PartitionTest, AnInterfaceWhoseKeyIsNoPartitionsCanBeBoundTo) {
+  lab_.host(1)->AddInterface(0x8000, {Address(1), 16});
+  const uint32_t id = server_.Create();
+  EXPECT_EQ(server_.id(id).Bind(Server(), false), Refusal::kNone);
+}
+
 // The interfaces of a host may be in one network; the request says by its P_Key
 // which of them it came by.
 TEST_F(PartitionTest, ARequestByAnotherInterfaceThanItsAddressIsRefused) {

@@ -144,6 +144,14 @@ class ReplaceTest : public LoadAddressesTest {
   AddressPlan plan_ = AddressPlan::Numbered(AddressPlan::kUsual, numbered_);
 };
 
+TEST_F(ReplaceTest, PartitionsLeaveTheirNetworkToATopology) {
+  ASSERT_TRUE(ReplaceBy(1, "100.65.0.3/16").ok());
+  EXPECT_EQ(NetworkText(plan_.AddressesOf({Adapter("node-3"), 1, 1}).front()),
+            "fd1b:e000:1:1::3/64");
+  EXPECT_THAT(ReplaceBy(1, "fd1b:e000:1:1::3/64").message(),
+              HasSubstr("by number it is node-3/1:8001's"));
+}
+
 TEST_F(ReplaceTest, ATopologysAddressStandsForAllThatThePlanHasForThePort) {
   const AdapterId second = Adapter("node-2");
   ASSERT_TRUE(ReplaceBy(1, "10.0.0.2/8").ok());
