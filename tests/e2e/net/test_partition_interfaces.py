@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from harness import Fabric, started_by
+from by_address import status
+from harness import Fabric, started_by, until
 from net import on
 
 HOSTS = "single-switch:hosts=5"
@@ -96,9 +97,9 @@ def test_limited_members_do_not_reach_each_other_by_it(lab, background):
 
 
 def test_programs_connect_in_the_partition_of_the_address(lab, background):
-    server = background(*blue(lab, "node-1", "stdbuf", "-oL", "rping", "-s",
-                              "-v", "-d", "-a", BLUE["node-1"]))
-    server.wait_for("rdma_listen")
+    server = background(*blue(lab, "node-1", "rping", "-s", "-a",
+                              BLUE["node-1"]))
+    until(lambda: status(lab, "node-1")["listeners"])
     # By its other address, nobody listens: node-1's ib0 is not the interface.
     refused = lab.account.run(*blue(
         lab, "node-2", "rping", "-c", "-d", "-C", "1", "-a", "198.18.0.1"),
@@ -114,8 +115,8 @@ def test_programs_connect_in_the_partition_of_the_address(lab, background):
 
 def test_a_queue_pair_of_such_a_connection_has_the_partitions_key(
         lab, background):
-    server = background(*blue(lab, "node-1", "stdbuf", "-oL", "rping", "-s",
-                              "-v", "-P"))
+    server = background(*blue(lab, "node-1", "rping", "-s", "-P"))
+    until(lambda: status(lab, "node-1")["listeners"])
     client = background(*blue(lab, "node-2", "stdbuf", "-oL", "rping", "-c",
                               "-v", "-a", BLUE["node-1"]))
     client.wait_for("ping data: rdma-ping-3:")
