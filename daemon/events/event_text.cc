@@ -103,7 +103,7 @@ std::string Hexadecimal(const json& event, const char* name) {
 
 // Why a work request failed, or what else happened to the queue pair.
 std::string QueuePair(const json& event) {
-  const std::string why = Text(event, "why");
+  std::string why = Text(event, "why");
   if (!why.empty()) return why;
   const std::string kind = Text(event, "kind");
   std::string what;

@@ -69,7 +69,7 @@ absl::Status DropFromTooLongInline(uint32_t room,
         return IsInline(send) && LengthOf(send.sges) > room;
       });
   if (first == sends.end()) return absl::OkStatus();
-  const absl::Status refusal = absl::InvalidArgumentError(absl::StrFormat(
+  absl::Status refusal = absl::InvalidArgumentError(absl::StrFormat(
       "a work request has %d bytes of inline data: its queue pair takes at "
       "most %d",
       LengthOf(first->sges), room));
