@@ -76,11 +76,12 @@ class Page:
         return self.js("return document.activeElement.id")
 
     def click(self, text):
-        """The button of this text, as soon as it is enabled."""
+        """The button of this text, as soon as it is enabled; in one step, as
+        the page may make a new one between two."""
         until(lambda: self.js(
-            "return [...document.querySelectorAll('button:enabled')]"
-            ".find((button) => button.textContent === arguments[0])",
-            text)).click()
+            "const found = [...document.querySelectorAll('button:enabled')]"
+            ".find((button) => button.textContent === arguments[0]);"
+            "found?.click(); return found !== undefined", text))
 
     def select(self, kind, name):
         """Finds a node or link in the list and chooses it."""
