@@ -96,7 +96,8 @@ def test_what_its_adapters_counted_is_reported(pair):
     pair.ibemu("fault", "add", "qp", "node-1/*", "loss", "opcode", "ack", "dir",
                "tx", "nth", "3-5")
     try:
-        told = play_once(pair, "ib_send_lat", "-n", "200", "-W",
+        # A timeout of a second: on a busy machine an answer takes its time.
+        told = play_once(pair, "ib_send_lat", "-n", "200", "-u", "18", "-W",
                          ",".join(f"hw_counters/{name}" for name in names),
                          hosts=("node-1", "node-2"), ends=(0,))
     finally:
