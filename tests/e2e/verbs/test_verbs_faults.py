@@ -63,7 +63,7 @@ def test_after_a_lost_acknowledgement_the_data_has_arrived_once(lab):
 
 
 def test_a_read_whose_response_never_comes_ends_with_an_error(lab):
-    add(lab, "qp node-1/* loss opcode read-response dir rx nth 3-")
+    add(lab, "qp node-1/* loss opcode read-response dir rx psn 2")
     told = play(lab, "read")
     assert told["a"][2:] == [[2, RETRIES, 0x81]]  # as a ConnectX says it
     assert statuses(told["a"][:2]) == [SUCCESS, SUCCESS]
@@ -147,7 +147,7 @@ def test_a_fault_of_a_process_spares_the_next_on_its_host(lab):
 
     assert fail("reg-mr nth 2 errno EAGAIN", "regions", 3)["errno"] == [0, 11, 0]
     assert play(lab, "regions", 3)["errno"] == [0, 0, 0]
-    told = fail("loss opcode read-response dir rx nth 3-", "read", 10)
+    told = fail("loss opcode read-response dir rx psn 2", "read", 10)
     assert told["a"][2:] == [[2, RETRIES, 0x81]]
     assert statuses(play(lab, "read")["a"]) == [SUCCESS] * 10
     calls, packets = lab.faults()
@@ -407,7 +407,7 @@ REASONS = [
     ("qp node-1/* loss opcode read-response dir rx", "read", "node-1",
      UNANSWERED("0 (RDMA READ)") + ANSWERS +
      "dropped at node-1/1: lost by fault-1 (N times)"),
-    ("qp node-1/* loss opcode rc-send-only dir tx nth 10-", "send", "node-1",
+    ("qp node-1/* loss opcode rc-send-only dir tx psn 9", "send", "node-1",
      UNANSWERED("9 (SEND)") + "dropped at node-1/1: lost by fault-1 (N times)"),
     ("qp node-1/* loss psn 3 dir tx", "send", "node-1",
      UNANSWERED("3 (SEND)") + "dropped at node-1/1: lost by fault-1 (N times)"),
