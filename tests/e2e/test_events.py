@@ -101,7 +101,7 @@ def test_what_happens_to_queue_pairs_mads_and_calls_is_told_with_its_cause(
         ("state", "RESET to INIT, by the program"),
         ("state", "INIT to RTR, by the program"),
         ("state", "RTR to RTS, by the program"),
-        ("sent-again", "no answer within 4.194304ms"),
+        ("sent-again", "no answer within 33.554432ms"),
         ("state", "destroyed")]
     assert ("dropped", "dropped at node-2/1: lost by deaf") in happened["node-2"]
 
