@@ -152,6 +152,21 @@ class VerbsEnd final : public verbs::CqListener {
     Modify(drain, verbs::QpState::kSendQueueDrain,
            verbs::qp_attribute::kNotifyDrained);
   }
+  // A path from port `port` to `lid`, with the timeout of Towards().
+  static verbs::QpAttributes AlternatePath(uint8_t port, uint16_t lid) {
+    verbs::QpAttributes path{};
+    path.qp_attr_mask = verbs::qp_attribute::kAlternatePath;
+    path.alt_port_num = path.alt_ah_attr.port_num = port;
+    path.alt_ah_attr.dlid = lid;
+    path.alt_timeout = 10;
+    return path;
+  }
+  // Loads an alternate path, and asks for Rearm.
+  absl::Status Rearm(verbs::QpAttributes path) {
+    path.qp_attr_mask |= verbs::qp_attribute::kMigrationState;
+    path.path_mig_state = static_cast<uint32_t>(verbs::MigrationState::kRearm);
+    return qp->Modify(path);
+  }
   verbs::QpState State() const {
     return verbs::QpState{static_cast<uint8_t>(qp->Query().qp_state)};
   }

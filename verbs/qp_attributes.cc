@@ -26,7 +26,6 @@ void TakeNamed(const QpAttributes& from, QpAttributes& to) {
   take(qp_attribute::kAlternatePath, &A::alt_pkey_index);
   take(qp_attribute::kAlternatePath, &A::alt_port_num);
   take(qp_attribute::kAlternatePath, &A::alt_timeout);
-  take(qp_attribute::kMigrationState, &A::path_mig_state);
 }
 
 }  // namespace ibemu::verbs

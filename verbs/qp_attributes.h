@@ -38,6 +38,20 @@ constexpr std::string_view NameOf(QpState state) {
   return kNames[static_cast<size_t>(state)];
 }
 
+// States of a connection that may have an alternate path (IBA vol 1 §17.2.8):
+// enum ib_mig_state.
+enum class MigrationState : uint32_t {
+  kMigrated = 0,
+  kRearm = 1,
+  kArmed = 2,
+};
+
+// Returns the specification's name.
+constexpr std::string_view NameOf(MigrationState state) {
+  constexpr std::string_view kNames[] = {"MIGRATED", "REARM", "ARMED"};
+  return kNames[static_cast<size_t>(state)];
+}
+
 // Bits of qp_attr_mask: enum ib_qp_attr_mask.
 namespace qp_attribute {
 inline constexpr uint32_t kState = 1u << 0;
@@ -84,6 +98,7 @@ enum class EventType : uint32_t {
   kQpAccessError = 3,
   kCommunicationEstablished = 4,
   kSendQueueDrained = 5,
+  kPathMigrated = 6,
   kDeviceFatal = 8,
   kPortActive = 9,
   kPortError = 10,
@@ -106,8 +121,8 @@ inline bool Names(const QpAttributes& attributes, uint32_t bit) {
   return (attributes.qp_attr_mask & bit) != 0;
 }
 
-// Copies to `to` the attributes that `from` names, except states, capacities
-// and the notification of a drained send queue.
+// Copies to `to` the attributes that `from` names, except states (that of path
+// migration included), capacities and the notification of a drained send queue.
 void TakeNamed(const QpAttributes& from, QpAttributes& to);
 
 }  // namespace ibemu::verbs

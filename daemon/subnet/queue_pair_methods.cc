@@ -117,6 +117,15 @@ json DescribeAddress(const verbs::AddressAttributes& address) {
   return description;
 }
 
+// Null if none is loaded.
+json DescribeAlternatePath(const verbs::QpAttributes& attributes) {
+  if (attributes.alt_port_num == 0) return nullptr;
+  return {{"ah_attr", DescribeAddress(attributes.alt_ah_attr)},
+          {"port", attributes.alt_port_num},
+          {"pkey_index", attributes.alt_pkey_index},
+          {"timeout", attributes.alt_timeout}};
+}
+
 // Those that the type has, as ibv_query_qp() gives them.
 json DescribeAttributes(verbs::QpType type,
                         const verbs::QpAttributes& attributes) {
@@ -130,7 +139,10 @@ json DescribeAttributes(verbs::QpType type,
       {{"qp_access_flags", AccessWords(attributes.qp_access_flags)},
        {"path_mtu", attributes.path_mtu == 0 ? 0 : 128 << attributes.path_mtu},
        {"rq_psn", attributes.rq_psn},
-       {"ah_attr", DescribeAddress(attributes.ah_attr)}});
+       {"ah_attr", DescribeAddress(attributes.ah_attr)},
+       {"path_mig_state",
+        verbs::NameOf(verbs::MigrationState{attributes.path_mig_state})},
+       {"alternate_path", DescribeAlternatePath(attributes)}});
   if (type == verbs::QpType::kRc) {
     // IBA vol 1 §9.7.6.1.3: 4.096 us * 2^timeout, and 0 is none.
     const int64_t timeout = int64_t{4096} << (attributes.timeout & 0x1f);

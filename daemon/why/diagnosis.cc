@@ -43,6 +43,22 @@ std::string TimeoutText(const fabric::QueuePairHistory& history) {
   return ", and the timeout here is " + SpanText(timeout);
 }
 
+// "; its alternate path was not armed: ...", of a connection whose packets were
+// not answered; empty: it had none.
+std::string AlternatePathText(const fabric::QueuePairHistory& history) {
+  if (const Incident* const moved =
+          history.Latest(Kind::kMigrated, history.restarted())) {
+    return absl::StrCat("; it had taken its alternate path, ", moved->text);
+  }
+  const auto& facts = history.facts();
+  if (!facts || facts->attributes.alt_port_num == 0) return "";
+  return absl::StrCat("; its alternate path was not armed: ",
+                      verbs::MigrationState{facts->attributes.path_mig_state} ==
+                              verbs::MigrationState::kRearm
+                          ? "no packet came of a peer that is rearmed, too"
+                          : "REARM was not asked for");
+}
+
 // ": fault-1 keeps its receive requests back", of what happened until then to
 // the queue pair; empty: there were none, or nothing is known.
 std::string WhoKeptBack(const fabric::QueuePairHistory* history,
@@ -195,7 +211,8 @@ std::string Diagnosis::WhyUnanswered(const OwnEnd& own) const {
   return absl::StrFormat("%d tries of PSN 0x%x in %s, none answered: %s",
                          again->count, again->psn.value_or(0),
                          SpanText(again->last - again->first),
-                         WhereTheyWent(own, again->first));
+                         WhereTheyWent(own, again->first)) +
+         AlternatePathText(history);
 }
 
 // From the near end to the far one, and back.

@@ -28,6 +28,7 @@ struct Incident {
     kFault,      // a fault acted on a work request that had ended well
     kDelayed,    // a fault held a packet of the queue pair up: see `delay`
     kFailed,     // a work request completed with an error
+    kMigrated,   // the connection moved to its alternate path
   };
   // Where and why a packet was dropped.
   struct Drop {
@@ -59,9 +60,9 @@ struct Incident {
 // Returns a word for people and programs, "sent-again".
 constexpr std::string_view NameOf(Incident::Kind kind) {
   constexpr std::string_view kNames[] = {
-      "state",     "sent-again", "not-ready",  "refused",
-      "dropped",   "not-taken",  "no-receive", "denied",
-      "kept-back", "fault",      "delayed",    "failed"};
+      "state",     "sent-again", "not-ready", "refused",   "dropped",
+      "not-taken", "no-receive", "denied",    "kept-back", "fault",
+      "delayed",   "failed",     "migrated"};
   return kNames[static_cast<size_t>(kind)];
 }
 

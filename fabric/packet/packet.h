@@ -31,6 +31,8 @@ struct Packet {
   uint16_t p_key = kFullPKey;
   uint32_t source_qpn = 0, destination_qpn = 0;
   uint32_t q_key = 0;
+  // Of a connection: its sender is in the state Migrated (IBA vol 1 §17.2.8).
+  bool migrated = true;
   std::optional<RouteHeader> grh;
   mad::MadBytes mad{};
   std::shared_ptr<const Transport> transport;  // null: it carries `mad`

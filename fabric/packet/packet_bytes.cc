@@ -165,8 +165,7 @@ wire::BaseTransportHeader BthOf(const Packet& packet) {
   const Transport& transport = *packet.transport;
   bth.opcode = OpcodeOf(transport);
   bth.solicited = transport.solicited;
-  // A connection without an alternate path is in the state Migrated (§17.2.8).
-  bth.migrated = transport.service != verbs::QpType::kUd;
+  bth.migrated = packet.migrated && transport.service != verbs::QpType::kUd;
   bth.pad = static_cast<uint8_t>(-transport.size & 3);
   bth.ack_request =
       transport.ack_request && transport.service == verbs::QpType::kRc;

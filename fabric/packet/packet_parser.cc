@@ -294,6 +294,7 @@ absl::StatusOr<Packet> ParsePacket(std::span<const std::byte> bytes) {
   IBEMU_RETURN_IF_ERROR(reader.Drop(bth.pad, "the padding"));
   packet.p_key = bth.p_key;
   packet.destination_qpn = bth.destination_qpn;
+  packet.migrated = bth.migrated;
   const std::optional<verbs::QpType> service = ServiceOf(bth.opcode);
   if (!service) {
     return absl::InvalidArgumentError(

@@ -255,6 +255,7 @@ void Hca::Transmit(int number, const verbs::AddressAttributes& to,
   packet.source_qpn = queue_pairs.source_qpn;
   packet.destination_qpn = queue_pairs.destination_qpn;
   packet.q_key = queue_pairs.q_key;
+  packet.migrated = queue_pairs.migrated;
   if (to.is_global != 0) {
     packet.grh = RouteHeader{.sgid = endpoints_.GidAt(id, to.grh.sgid_index),
                              .dgid = GidOf(to.grh.dgid),

@@ -33,7 +33,8 @@ class QueuePair;
 struct QpAddress {
   uint16_t pkey_index = 0;
   uint32_t source_qpn = 0, destination_qpn = 0;
-  uint32_t q_key = 0;  // datagrams only
+  uint32_t q_key = 0;    // datagrams only
+  bool migrated = true;  // connections only, see Packet::migrated
 };
 
 // The provider of verbs.  It has queue pairs by number, memory by key, and

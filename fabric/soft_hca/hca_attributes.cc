@@ -77,8 +77,9 @@ verbs::DeviceAttributes HcaAttributesOf(const Node& node,
   device.hw_ver = node.revision;
   device.device_cap_flags =
       IB_UVERBS_DEVICE_BAD_PKEY_CNTR | IB_UVERBS_DEVICE_BAD_QKEY_CNTR |
-      IB_UVERBS_DEVICE_PORT_ACTIVE_EVENT | IB_UVERBS_DEVICE_SYS_IMAGE_GUID |
-      IB_UVERBS_DEVICE_RC_RNR_NAK_GEN | IB_UVERBS_DEVICE_SRQ_RESIZE;
+      IB_UVERBS_DEVICE_AUTO_PATH_MIG | IB_UVERBS_DEVICE_PORT_ACTIVE_EVENT |
+      IB_UVERBS_DEVICE_SYS_IMAGE_GUID | IB_UVERBS_DEVICE_RC_RNR_NAK_GEN |
+      IB_UVERBS_DEVICE_SRQ_RESIZE;
   device.max_res_rd_atom = device.max_qp_rd_atom * device.max_qp;
   device.atomic_cap = kAmongItself;
   device.max_mcast_grp = 16384;

@@ -104,6 +104,7 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
   }
   IBEMU_RETURN_IF_ERROR(verbs::CheckQpAttributes(
       hca_.QueryDevice(), kGuidTableEntries, attributes));
+  IBEMU_RETURN_IF_ERROR(migration_.Check(attributes, to));
   Apply(attributes);
   if (to == State::kReset) {
     NoteState(to);
@@ -139,11 +140,43 @@ void QueuePair::Apply(const verbs::QpAttributes& attributes) {
     own.sq_psn = attributes.sq_psn & wire::kPsnMask;
     requester_.Start(own.sq_psn);
   }
-  if (Names(attributes, attribute::kDestinationQp)) {
-    context_.history.SetPeer(
-        {.lid = wire::Lid{own.ah_attr.dlid}, .qpn = own.dest_qp_num});
+  if (Names(attributes, attribute::kDestinationQp)) SetPeer();
+  if (Names(attributes, attribute::kMigrationState)) {
+    if (PathMigration::State{attributes.path_mig_state} ==
+        PathMigration::State::kRearm) {
+      migration_.Rearm();
+    } else {
+      Move("by the program");
+    }
   }
   requester_.RenewRetries();
+}
+
+void QueuePair::SetPeer() {
+  const verbs::QpAttributes& own = context_.attributes;
+  context_.history.SetPeer(
+      {.lid = wire::Lid{own.ah_attr.dlid}, .qpn = own.dest_qp_num});
+}
+
+// What it has counted belongs to the port that it leaves.
+bool QueuePair::Move(absl::string_view why) {
+  if (migration_.state() != PathMigration::State::kArmed) return false;
+  KeepCounters();
+  migration_.Move();
+  SetPeer();
+  context_.history.Note(
+      Incident::Kind::kMigrated, std::nullopt,
+      absl::StrFormat("to LID %d by port %d, %s",
+                      context_.attributes.ah_attr.dlid, port(), why));
+  NoteFacts();
+  return true;
+}
+
+// As with rdmavt, a program that asked for it itself is not told.
+bool QueuePair::MoveToAlternatePath(absl::string_view why) {
+  if (!Move(why)) return false;
+  context_.listener.OnEvent(verbs::EventType::kPathMigrated);
+  return true;
 }
 
 verbs::QpAttributes QueuePair::Query() const {
@@ -371,11 +404,13 @@ void QueuePair::DetachMulticast(const verbs::GidBytes& gid, uint16_t lid) {
 
 void QueuePair::Transmit(std::shared_ptr<const Transport> packets) {
   const verbs::QpAttributes& attributes = context_.attributes;
-  hca_.Transmit(attributes.port_num, attributes.ah_attr,
-                {.pkey_index = attributes.pkey_index,
-                 .source_qpn = context_.number,
-                 .destination_qpn = attributes.dest_qp_num},
-                std::move(packets));
+  hca_.Transmit(
+      attributes.port_num, attributes.ah_attr,
+      {.pkey_index = attributes.pkey_index,
+       .source_qpn = context_.number,
+       .destination_qpn = attributes.dest_qp_num,
+       .migrated = migration_.state() == PathMigration::State::kMigrated},
+      std::move(packets));
 }
 
 void QueuePair::TransmitDatagram(std::shared_ptr<const Transport> packet,
@@ -405,6 +440,9 @@ void QueuePair::OnPacket(const NodePort& port, const Packet& packet) {
         absl::StrCat("the state is ", Absl(verbs::NameOf(context_.state)),
                      ": packets are taken from RTR on"));
   }
+  if (ComesByAlternatePath(port, packet)) {
+    MoveToAlternatePath("as the peer had moved");
+  }
   if (port.number != attributes.port_num) {
     return NoteNotTaken(transport,
                         absl::StrFormat("it came to port %d: this uses port %d",
@@ -433,6 +471,7 @@ void QueuePair::OnPacket(const NodePort& port, const Packet& packet) {
                         static_cast<unsigned>(packet.slid), packet.source_qpn,
                         attributes.ah_attr.dlid, attributes.dest_qp_num));
   }
+  migration_.OnPacket(packet);
   switch (transport.operation) {
     case Transport::Operation::kAcknowledge:
     case Transport::Operation::kReadResponse:
@@ -441,6 +480,16 @@ void QueuePair::OnPacket(const NodePort& port, const Packet& packet) {
     default:
       return responder_->OnRequest(transport);
   }
+}
+
+// The P_Key and the source are those that it has to have on this path.
+bool QueuePair::ComesByAlternatePath(const NodePort& port,
+                                     const Packet& packet) const {
+  const verbs::QpAttributes& attributes = context_.attributes;
+  return migration_.IsMoved(packet, port.number) &&
+         wire::MayTalk(port.PKeyAt(attributes.alt_pkey_index), packet.p_key) &&
+         (packet.source_qpn == 0 ||
+          packet.source_qpn == attributes.dest_qp_num);
 }
 
 void QueuePair::NoteNotTaken(const Transport& packet, absl::string_view why) {

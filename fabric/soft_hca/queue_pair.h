@@ -12,6 +12,7 @@
 #include "fabric/packet/packet.h"
 #include "fabric/packet/transport.h"
 #include "fabric/soft_hca/event_gate.h"
+#include "fabric/soft_hca/path_migration.h"
 #include "fabric/soft_hca/queue_pair_status.h"
 #include "fabric/soft_hca/transport/call_guard.h"
 #include "fabric/soft_hca/transport/datagram_receiver.h"
@@ -89,6 +90,13 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   void EndRequests();
   void FlushReceives();
   void OnDatagram(const NodePort& port, const Packet& packet);
+  // Moves the connection to its alternate path.  Returns false if that is not
+  // armed.
+  bool Move(absl::string_view why);
+  // Returns true if a packet of the peer shows that the peer has moved.
+  bool ComesByAlternatePath(const NodePort& port, const Packet& packet) const;
+  // Tells the history who the peer is.
+  void SetPeer();
 
   // Returns "RTS to ERR, by the program" of a change to `to`.
   std::string ChangeText(State to, absl::string_view why) const;
@@ -112,6 +120,7 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   void PutBackReceive(verbs::ReceiveRequest request) override;
   void EnterError(absl::string_view why) override;
   void EnterSendQueueError(absl::string_view why) override;
+  bool MoveToAlternatePath(absl::string_view why) override;
   CompletionFate FateOf(WorkQueue queue) override;
   void OnLostCompletion() override;
 
@@ -122,6 +131,7 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   verbs::HwCounters counters_;  // at the present port
   EventGate gate_;              // to who listens to its events
   QueuePairContext context_;
+  PathMigration migration_{context_.attributes};
   verbs::ReceiveQueue receives_;
   Requester requester_;
   std::unique_ptr<Responder> responder_;         // of a connection

@@ -47,6 +47,11 @@ absl::Status CheckPeer(const DeviceAttributes& device, int gids,
 absl::Status CheckAlternatePath(const DeviceAttributes& device, int gids,
                                 const QpAttributes& attributes) {
   IBEMU_RETURN_IF_ERROR(CheckPeer(device, gids, attributes.alt_ah_attr));
+  if (attributes.alt_port_num != attributes.alt_ah_attr.port_num) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "alt_port_num is %d, port_num of alt_ah_attr %d: they must be equal",
+        attributes.alt_port_num, attributes.alt_ah_attr.port_num));
+  }
   return CheckRanges({
       {"alt_port_num", attributes.alt_port_num, 1, device.phys_port_cnt},
       {"alt_pkey_index", attributes.alt_pkey_index, 0, device.max_pkeys - 1},

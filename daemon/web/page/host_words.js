@@ -20,10 +20,16 @@ function pathText({dlid, sl, grh}) {
   return `LID ${dlid}, SL ${sl}` + (grh ? `, GID ${grh.dgid}` : "");
 }
 
+const alternatePath = ({alternate_path: path, path_mig_state: state}) =>
+  path ? [["alternate path", `${pathText(path.ah_attr)}; port ${path.port}`],
+          ["migration", state]]
+       : [];
+
 // In the words of `ibemu qp show`.
 function attributeFacts(its) {
   const path = its.ah_attr && [
-    ["path", pathText(its.ah_attr)], ["path MTU", `${its.path_mtu}`],
+    ["path", pathText(its.ah_attr)], ...alternatePath(its),
+    ["path MTU", `${its.path_mtu}`],
     ["access", its.qp_access_flags.join(", ") || "none"]];
   const psns = [["next PSN to send", hex(its.sq_psn)],
     ...(its.rq_psn === undefined ? []

@@ -156,7 +156,10 @@ void PacketsInFlight::OnRetryTimeout() {
       Timeout());
   ++qp_.counters.local_ack_timeout_err;
   if (++timeouts_ % kMost == 0 && retries_left_-- == 0) {
-    return listener_.OnRetriesExceeded(verbs::wc_status::kRetriesExceeded);
+    if (!link_.MoveToAlternatePath("as no retries were left")) {
+      return listener_.OnRetriesExceeded(verbs::wc_status::kRetriesExceeded);
+    }
+    RenewRetries();
   }
   Retransmit();
 }

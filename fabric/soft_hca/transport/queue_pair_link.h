@@ -46,6 +46,9 @@ class QueuePairLink {
   // queue.  `why`, "as a work request failed", is for people.
   virtual void EnterError(absl::string_view why) = 0;
   virtual void EnterSendQueueError(absl::string_view why) = 0;
+  // Moves the connection to its alternate path, if it is armed; returns whether
+  // it was (IBA vol 1 §17.2.8).  `why`, as above.
+  virtual bool MoveToAlternatePath(absl::string_view why) = 0;
   // Returns what becomes of the next successful completion of a queue.
   virtual CompletionFate FateOf(WorkQueue queue) = 0;
   // A completion was lost, because its completion queue is in error: the queue

@@ -417,12 +417,28 @@ TEST_F(AdapterFaultTest, AQueuePairIsShownWithItsAttributes) {
   EXPECT_EQ(attributes["sq_psn"], asked.sq_psn);
   EXPECT_EQ(attributes["ah_attr"]["dlid"], 2);
   EXPECT_EQ(attributes["ah_attr"]["grh"], nullptr);
+  EXPECT_EQ(attributes["path_mig_state"], "MIGRATED");
+  EXPECT_EQ(attributes["alternate_path"], nullptr);
   EXPECT_THAT(attributes["qp_access_flags"],
               ElementsAre("remote-write", "remote-read", "remote-atomic"));
   EXPECT_EQ(Error("qp.show", {{"node", "host-1"}, {"qpn", 0x999}}),
             "host-1 has no queue pair 0x999");
   EXPECT_EQ(Error("qp.show", {{"node", "sw1"}, {"qpn", 2}}),
             "sw1 has no queue pair 0x2");
+}
+
+TEST_F(AdapterFaultTest, AnAlternatePathIsShownBesideThePath) {
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(a_->Rearm(VerbsEnd::AlternatePath(1, 3)).ok());
+  const json attributes = Result(
+      "qp.show", {{"node", "host-1"}, {"qpn", a_->qp->number()}})["attributes"];
+  EXPECT_EQ(attributes["path_mig_state"], "REARM");
+  EXPECT_EQ(attributes["ah_attr"]["dlid"], 2);
+  const json& alternate = attributes["alternate_path"];
+  EXPECT_EQ(alternate["ah_attr"]["dlid"], 3);
+  EXPECT_EQ(alternate["port"], 1);
+  EXPECT_EQ(alternate["pkey_index"], 0);
+  EXPECT_EQ(alternate["timeout"], 10);
 }
 
 TEST_F(AdapterFaultTest, ADatagramQueuePairHasAQKeyAndNoPath) {

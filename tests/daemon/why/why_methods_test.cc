@@ -102,6 +102,41 @@ TEST_F(WhyMethodsTest, NamesTheLinkThatWasDown) {
             "dropped at sw1/2: the link was down from 12.301s on (16 times)");
 }
 
+TEST_F(WhyMethodsTest, TellsWhyAnAlternatePathWasNotTaken) {
+  using ::testing::EndsWith;
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(a_->qp->Modify(VerbsEnd::AlternatePath(1, 2)).ok());
+  lab_.SetLink(lab_.Host(2), 1, false);
+  SendInVain();
+  EXPECT_THAT(Why(), EndsWith("; its alternate path was not armed: REARM was "
+                              "not asked for"));
+}
+
+TEST_F(WhyMethodsTest, TellsThatAnAlternatePathWasArmedAtOneEndOnly) {
+  using ::testing::EndsWith;
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(a_->Rearm(VerbsEnd::AlternatePath(1, 2)).ok());
+  lab_.SetLink(lab_.Host(2), 1, false);
+  SendInVain();
+  EXPECT_THAT(Why(), EndsWith("; its alternate path was not armed: no packet "
+                              "came of a peer that is rearmed, too"));
+}
+
+TEST_F(WhyMethodsTest, TellsThatAnAlternatePathDidNotHelp) {
+  using ::testing::EndsWith;
+  Connect(verbs::QpType::kRc);
+  ASSERT_TRUE(a_->Rearm(VerbsEnd::AlternatePath(1, 2)).ok());
+  ASSERT_TRUE(b_->Rearm(VerbsEnd::AlternatePath(1, 1)).ok());
+  ASSERT_TRUE(b_->Receive(0, 10).ok());
+  ASSERT_TRUE(a_->Send(0, 10).ok());
+  Settle();
+  ASSERT_THAT(a_->PollStatuses(), ::testing::ElementsAre(0u));
+  lab_.SetLink(lab_.Host(2), 1, false);
+  SendInVain();
+  EXPECT_THAT(Why(), EndsWith("; it had taken its alternate path, to LID 2 by "
+                              "port 1, as no retries were left"));
+}
+
 TEST_F(WhyMethodsTest, AProcessIsAskedAboutByItsNumber) {
   Connect(verbs::QpType::kRc);
   ASSERT_TRUE(lab_.fabric.SetLink(lab_.Host(2), 1, false).ok());

@@ -1,13 +1,34 @@
 """What programs hear of their ports, and what a subnet manager mends under
 them."""
 
+import json
 import re
 
 import pytest
 
-from harness import until
+from harness import ROOT, until
 
 LINES = ["stdbuf", "-oL"]  # tell at once what is printed
+TWO_ENDS = (ROOT / "tests/e2e/verbs/two_ends.py").read_text()
+
+TWO_RAILS = """\
+switchguid=0x100(100)
+Switch 4 "S-1" # "sw1"
+[1] "H-1"[1](11)
+[2] "H-1"[2](12)
+[3] "H-2"[1](21)
+[4] "H-2"[2](22)
+
+caguid=0x10
+Ca 2 "H-1" # "node-1"
+[1](11) "S-1"[1]
+[2](12) "S-1"[2]
+
+caguid=0x20
+Ca 2 "H-2" # "node-2"
+[1](21) "S-1"[3]
+[2](22) "S-1"[4]
+"""
 
 
 @pytest.fixture
@@ -72,3 +93,32 @@ def test_a_connection_outlives_a_cable_of_its_path(fabric):
     for text in (client.output, server.output):
         assert "20000 iters in" in text and "invalid data" not in text
     assert middle_cable(lab) != cable
+
+
+def test_a_connection_outlives_a_port_by_its_alternate_path(
+        account, fabric, background):
+    topology = account.home / "two-rails.net"
+    topology.write_text(TWO_RAILS)
+    topology.chmod(0o644)
+    lab = fabric(str(topology), sm="static")
+    ends = background(*lab.on("node-1", "node-2"), "/usr/bin/python3", "-B",
+                      "-c", TWO_ENDS, "migrate", "0")
+    qpn = ends.wait_for(r"armed (\d+)")[1]
+    shown = lab.ibemu("qp", "show", f"node-1/{qpn}").stdout
+    assert re.search(r"(?m)^alternate path +LID \d+, SL 0, path bits 0; port 2$",
+                     shown), shown
+    assert re.search(r"(?m)^migration +ARMED$", shown), shown
+    lab.ibemu("link", "node-1/1", "down")
+    assert ends.wait() == 0, ends.output
+    told = json.loads(ends.lines[-1])
+    assert told["numbers"] == list(range(len(told["numbers"])))
+    path_migrated = 6
+    for end in ("a", "b"):
+        assert told[end] == {"statuses": [0], "event": path_migrated, "port": 2}
+    texts = {host: [one["text"] for one in json.loads(
+        lab.ibemu("why", host, "--json").stdout)["queue_pairs"][0]["incidents"]
+        if one["kind"] == "migrated"] for host in ("node-1", "node-2")}
+    for host, why in (("node-1", "no retries were left"),
+                      ("node-2", "the peer had moved")):
+        text, = texts[host]
+        assert re.fullmatch(rf"to LID \d+ by port 2, as {why}", text), text

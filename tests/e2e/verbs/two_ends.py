@@ -12,6 +12,8 @@ so there is nothing to be arranged between processes.  OPERATION is one of:
   regions   COUNT registrations
   shared    a queue pair with a shared receive queue enters the error state
   hold      the second end waits for what happens to a receive request
+  migrate   both have an alternate path by their second ports; messages until
+            the first one has taken it
   recover   the first one waits until its send queue is in error, sends a
             datagram, mends the queue and sends another
 """
@@ -208,6 +210,42 @@ def recover():
     return {"a": a.completions, "b": b.completions}
 
 
+def migrate():
+    a, b = End("ibemu0", e.IBV_QPT_RC), End("ibemu1", e.IBV_QPT_RC)
+    a.connect(b)
+    b.connect(a)
+    for end, peer in ((a, b), (b, a)):
+        path = QPAttr()
+        path.alt_ah_attr = AHAttr(dlid=peer.context.query_port(2).lid,
+                                  port_num=2)
+        path.alt_port_num = 2
+        path.alt_timeout = 10
+        path.path_mig_state = e.IBV_MIG_REARM
+        end.qp.modify(path, e.IBV_QP_ALT_PATH | e.IBV_QP_PATH_MIG_STATE)
+    number = 0
+
+    def migration():
+        return a.qp.query(e.IBV_QP_PATH_MIG_STATE)[0].path_mig_state
+
+    while (state := migration()) != e.IBV_MIG_MIGRATED:
+        b.receive(number)
+        a.qp.post_send(SendWR(wr_id=number, num_sge=1, sg=[a.sge()]))
+        while a.poll() <= number or b.poll() <= number:
+            pass
+        number += 1
+        if state == e.IBV_MIG_ARMED and number == 2:
+            print(f"armed {a.qp.qp_num}", flush=True)
+    told = {"numbers": [number for number, _, _ in b.completions]}
+    for name, end in (("a", a), ("b", b)):
+        event = end.context.get_async_event()
+        told[name] = {"statuses": sorted({status for _, status, _
+                                          in end.completions}),
+                      "event": event.event_type,
+                      "port": end.qp.query(e.IBV_QP_PORT)[0].port_num}
+        event.ack()
+    return told
+
+
 def main():
     operation, count = sys.argv[1], int(sys.argv[2])
     if operation == "regions":
@@ -218,6 +256,8 @@ def main():
         told = share()
     elif operation == "hold":
         told = hold()
+    elif operation == "migrate":
+        told = migrate()
     elif operation == "recover":
         told = recover()
     else:

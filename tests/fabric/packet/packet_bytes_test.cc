@@ -189,6 +189,17 @@ TEST(PacketBytesTest, OpcodesSayThePlaceInTheMessage) {
   EXPECT_EQ(WrittenOpcode(with_immediate), 0x2b);
 }
 
+TEST(PacketBytesTest, APacketOfAConnectionTellsWhetherItsSenderHasMigrated) {
+  Packet packet = PacketCarrying(Only(Operation::kSend));
+  const auto says = [&packet] {
+    return HeaderAt<wire::BaseTransportHeader>(BytesOf(packet, 0), kBth)
+        .migrated;
+  };
+  EXPECT_TRUE(says()) << "as one does that has no alternate path";
+  packet.migrated = false;
+  EXPECT_FALSE(says());
+}
+
 TEST(PacketBytesTest, ADatagramNamesItsSenderBeforeTheImmediate) {
   Transport datagram = Only(Operation::kSend);
   datagram.service = QpType::kUd;

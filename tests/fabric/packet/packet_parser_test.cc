@@ -109,6 +109,15 @@ TEST(PacketParser, ReadsEveryOperationOfAConnection) {
   }
 }
 
+TEST(PacketParser, ReadsWhetherTheSenderHasMigrated) {
+  Packet packet = Carrying(With(Operation::kSend, true, true, 8));
+  for (const bool migrated : {true, false}) {
+    packet.migrated = migrated;
+    ExpectRoundTrip(packet);
+    EXPECT_EQ(ParsePacket(WireBytes(packet))->migrated, migrated);
+  }
+}
+
 TEST(PacketParser, ReadsEverySyndrome) {
   for (const Syndrome syndrome :
        {Syndrome::kAck, Syndrome::kRnrNak, Syndrome::kSequenceError,

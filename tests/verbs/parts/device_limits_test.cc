@@ -135,6 +135,8 @@ TEST_F(DeviceLimitsTest, AnAlternatePathIsInItsBoundsToo) {
   };
   EXPECT_TRUE(wrong([](auto& to) { to.alt_ah_attr.dlid = 0; }));
   EXPECT_TRUE(wrong([](auto& to) { to.alt_ah_attr.dlid = 0xffff; }));
+  EXPECT_TRUE(wrong([](auto& to) { to.alt_port_num = 2; }))
+      << "the address is of port 1";
   EXPECT_TRUE(wrong([](auto& to) { to.alt_port_num = 0; }));
   EXPECT_TRUE(wrong([](auto& to) { to.alt_port_num = 3; }));
   EXPECT_TRUE(wrong([](auto& to) { to.alt_pkey_index = 16; }));

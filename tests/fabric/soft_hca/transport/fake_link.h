@@ -136,6 +136,9 @@ class FakeLink final : public QueuePairLink, private verbs::CqListener {
     receives.pop_front();
     return request;
   }
+  bool MoveToAlternatePath(absl::string_view) override {
+    return std::exchange(armed, false);
+  }
   void PutBackReceive(verbs::ReceiveRequest request) override {
     receives.push_front(std::move(request));
   }
@@ -168,6 +171,7 @@ class FakeLink final : public QueuePairLink, private verbs::CqListener {
   std::vector<uint32_t> destinations;  // of datagrams
   std::vector<verbs::EventType> events;
   int lost_completions = 0;
+  bool armed = false;  // an alternate path, which it can take once
   std::function<void()> flush = [] {};  // flushes the part under test
 
  private:

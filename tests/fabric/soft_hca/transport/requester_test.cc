@@ -162,6 +162,19 @@ TEST_F(RequesterTest, GivesUpWhenNoRetryIsLeft) {
   EXPECT_TRUE(link.timers.idle());
 }
 
+TEST_F(RequesterTest, HasAllRetriesOnceMoreByAnAlternatePath) {
+  link.armed = true;
+  ASSERT_TRUE(Send(1).ok());
+
+  link.timers.RunFor(24 * kTimeout - absl::Nanoseconds(1));
+  EXPECT_THAT(link.Poll(), IsEmpty());
+  EXPECT_FALSE(link.armed);
+  link.timers.RunFor(absl::Nanoseconds(1));
+
+  EXPECT_THAT(link.PollStatuses(), ElementsAre(wc_status::kRetriesExceeded));
+  EXPECT_THAT(link.TakeSent(), SizeIs(24));
+}
+
 TEST_F(RequesterTest, HasAllRetriesAgainAfterProgress) {
   ASSERT_TRUE(Send(3000).ok());
   link.timers.RunFor(11 * kTimeout);
