@@ -1,6 +1,5 @@
 #include "ipoib/echo.h"
 
-#include <algorithm>
 #include <cstdint>
 
 #include "ipoib/wire/checksum.h"
@@ -14,14 +13,6 @@ using Bytes = std::span<const std::byte>;
 using Answer = std::optional<std::vector<std::byte>>;
 
 constexpr uint8_t kDontFragment = 2, kMoreFragments = 1;
-
-bool IsOwn(const wire::IpAddress& address,
-           std::span<const wire::IpNetwork> own) {
-  return std::any_of(own.begin(), own.end(),
-                     [&](const wire::IpNetwork& network) {
-                       return network.address == address;
-                     });
-}
 
 bool MayBeAnswered(const wire::IpAddress& source) {
   constexpr uint32_t kBroadcast = 0xffffffff;
@@ -60,7 +51,7 @@ Answer AnswerIpv4(Bytes bytes, std::span<const wire::IpNetwork> own) {
     return std::nullopt;
   }
   const Bytes message = bytes.first(ip.total_bytes).subspan(header);
-  if (!IsOwn(wire::IpAddress::Ipv4(ip.destination), own) ||
+  if (!wire::IsOwnAddress(wire::IpAddress::Ipv4(ip.destination), own) ||
       !MayBeAnswered(wire::IpAddress::Ipv4(ip.source)) ||
       !IsRequest(message, static_cast<uint8_t>(IcmpType::kEchoRequest)) ||
       Checksum(message) != 0) {
@@ -94,7 +85,7 @@ Answer AnswerIpv6(Bytes bytes, std::span<const wire::IpNetwork> own) {
     return std::nullopt;
   }
   const Bytes message = bytes.first(ip.payload_bytes);
-  if (!IsOwn(wire::IpAddress::Ipv6(ip.destination), own) ||
+  if (!wire::IsOwnAddress(wire::IpAddress::Ipv6(ip.destination), own) ||
       !MayBeAnswered(wire::IpAddress::Ipv6(ip.source)) ||
       !IsRequest(message, static_cast<uint8_t>(Icmpv6Type::kEchoRequest)) ||
       Icmpv6Checksum(ip.source, ip.destination, message) != 0) {

@@ -1,6 +1,5 @@
 #include "ipoib/engine.h"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -138,9 +137,7 @@ void Engine::RunAfter(absl::Duration delay, WaitingPlace waiting) {
 }
 
 bool Engine::IsOwn(const wire::IpAddress& address) const {
-  return std::ranges::any_of(own_addresses_, [&](const wire::IpNetwork& own) {
-    return own.address == address;
-  });
+  return wire::IsOwnAddress(address, own_addresses_);
 }
 
 // Returns the own address from which `target` is asked for: one of its network,

@@ -19,13 +19,6 @@ bool IsNeighbour(const ipoib::Interface& interface,
                              });
 }
 
-bool Has(const ipoib::Interface& interface, const wire::IpAddress& address) {
-  return std::ranges::any_of(interface.addresses(),
-                             [&address](const wire::IpNetwork& network) {
-                               return network.address == address;
-                             });
-}
-
 // Returns true if the request came to the interface, which is that of its port
 // and partition, and from a neighbour.
 bool CameBy(const ipoib::Interface* interface, const cm::Arrived& arrived,
@@ -110,8 +103,9 @@ bool Listener::IsFor(Adapter& adapter, const cm::Arrived& arrived,
   if (is_ib || (any && !terms_.only_family)) return true;
   if (terms_.address.ip.version != addresses.destination.version) return false;
   // Bound to an address is bound to its interface (cma_match_net_dev()).
-  return any || (terms_.address.ip == addresses.destination &&
-                 Has(*interface, addresses.destination));
+  return any ||
+         (terms_.address.ip == addresses.destination &&
+          wire::IsOwnAddress(addresses.destination, interface->addresses()));
 }
 
 }  // namespace ibemu::rdma_cm

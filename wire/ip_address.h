@@ -6,6 +6,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <span>
 
 namespace ibemu::wire {
 
@@ -82,6 +83,14 @@ struct IpNetwork {
     return true;
   }
 };
+
+// Returns true if `address` is the host's own in one of its networks.
+constexpr bool IsOwnAddress(const IpAddress& address,
+                            std::span<const IpNetwork> networks) {
+  return std::ranges::any_of(networks, [&address](const IpNetwork& network) {
+    return network.address == address;
+  });
+}
 
 }  // namespace ibemu::wire
 

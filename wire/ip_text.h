@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "wire/ip_address.h"
 #include "wire/layout.h"
@@ -81,6 +82,14 @@ inline std::string GidText(const Gid& gid) {
 // "198.18.0.1/16"
 inline std::string NetworkText(const IpNetwork& network) {
   return AddressText(network.address) + "/" + std::to_string(network.prefix);
+}
+inline std::vector<std::string> NetworkTexts(
+    std::span<const IpNetwork> networks) {
+  std::vector<std::string> texts;
+  for (const IpNetwork& network : networks) {
+    texts.push_back(NetworkText(network));
+  }
+  return texts;
 }
 
 }  // namespace ibemu::wire

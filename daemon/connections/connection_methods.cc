@@ -50,14 +50,6 @@ std::string_view StateOf(const ipoib::Interface& interface) {
   return interface.up() ? "up" : "down";
 }
 
-json TextsOf(const std::vector<wire::IpNetwork>& networks) {
-  json texts = json::array();
-  for (const wire::IpNetwork& network : networks) {
-    texts.push_back(NetworkText(network));
-  }
-  return texts;
-}
-
 // Adds the state of a port's first interface, and those of further partitions.
 void AddInterfaces(const std::vector<ipoib::Interface*>& interfaces,
                    json& port) {
@@ -67,7 +59,7 @@ void AddInterfaces(const std::vector<ipoib::Interface*>& interfaces,
     port["partitions"].push_back(
         {{"p_key", absl::StrFormat("0x%04x", interfaces[i]->pkey())},
          {"interface", StateOf(*interfaces[i])},
-         {"addresses", TextsOf(interfaces[i]->addresses())}});
+         {"addresses", wire::NetworkTexts(interfaces[i]->addresses())}});
   }
 }
 
@@ -134,7 +126,8 @@ json ConnectionMethods::Ports(AdapterId adapter) const {
        ++number) {
     json port = {
         {"port", number},
-        {"addresses", TextsOf(table_.plan().AddressesOf({adapter, number}))},
+        {"addresses",
+         wire::NetworkTexts(table_.plan().AddressesOf({adapter, number}))},
         {"interface", json()}};
     if (used != nullptr) AddInterfaces(used->interfaces(number), port);
     ports.push_back(std::move(port));

@@ -153,16 +153,12 @@ json NetworkTable::Describe(const Key& key, const Entry& entry) const {
   const auto network = entry.network.lock();
   if (network == nullptr || network->ended()) return text;
   const ipoib::Link& link = network->link();
-  json addresses = json::array();
-  for (const wire::IpNetwork& own : link.own_addresses()) {
-    addresses.push_back(NetworkText(own));
-  }
   text["name"] = network->name();
   text["p_key"] = absl::StrFormat("0x%04x", link.pkey());
   text["up"] = link.up();
   text["waits"] = network->waits();
   text["mtu"] = link.mtu();
-  text["addresses"] = std::move(addresses);
+  text["addresses"] = wire::NetworkTexts(link.own_addresses());
   return text;
 }
 

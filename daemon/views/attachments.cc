@@ -42,8 +42,8 @@ json DescribeShown(const sysfs::ViewDevice& shown, const AddressPlan& plan,
   const mad::Device& device = shown.host->device();
   json addresses = json::array();
   for (int port = device.first_port(); port <= device.last_port(); ++port) {
-    for (const wire::IpNetwork& network : plan.AddressesOf({adapter, port})) {
-      addresses.push_back(NetworkText(network));
+    for (auto& text : wire::NetworkTexts(plan.AddressesOf({adapter, port}))) {
+      addresses.push_back(std::move(text));
     }
   }
   return {{"name", shown.name},

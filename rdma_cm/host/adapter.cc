@@ -1,7 +1,5 @@
 #include "rdma_cm/host/adapter.h"
 
-#include <algorithm>
-
 #include "wire/types.h"
 
 namespace ibemu::rdma_cm {
@@ -12,11 +10,7 @@ ipoib::Interface* Adapter::interface(int port, uint16_t pkey,
   for (ipoib::Interface* const one : interfaces(port)) {
     if (!wire::IsSamePartition(one->pkey(), pkey)) continue;
     if (first == nullptr) first = one;
-    const bool has = std::ranges::any_of(
-        one->addresses(), [&address](const wire::IpNetwork& network) {
-          return network.address == address;
-        });
-    if (has) return one;
+    if (wire::IsOwnAddress(address, one->addresses())) return one;
   }
   return first;
 }

@@ -218,6 +218,34 @@ def started_by(account):
         program.stop()
 
 
+_TWO_RAILS = """\
+switchguid=0x100(100)
+Switch 4 "S-1" # "sw1"
+[1] "H-1"[1](11)
+[2] "H-1"[2](12)
+[3] "H-2"[1](21)
+[4] "H-2"[2](22)
+
+caguid=0x10
+Ca 2 "H-1" # "node-1"
+[1](11) "S-1"[1]
+[2](12) "S-1"[2]
+
+caguid=0x20
+Ca 2 "H-2" # "node-2"
+[1](21) "S-1"[3]
+[2](22) "S-1"[4]
+"""
+
+
+def two_rails(account):
+    """A topology: node-1 and node-2 with two ports each, on one switch."""
+    path = account.home / "two-rails.net"
+    path.write_text(_TWO_RAILS)
+    path.chmod(0o644)
+    return str(path)
+
+
 class RunFabric:
     """A running ibemud and the programs on its hosts, by `ibemu run`."""
 

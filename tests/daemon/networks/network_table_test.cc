@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "base/unique_fd.h"
 #include "daemon/adapters/fabric_adapters.h"
 #include "daemon/adapters/host_table.h"
@@ -245,6 +246,25 @@ TEST_F(RealDeviceTest, AnInterfaceOfAPartitionIsAChildOfThePortsFirst) {
   EXPECT_EQ(networks_.List().size(), 2u);
   client.kept.clear();
   EXPECT_THAT(networks_.List(), IsEmpty());
+}
+
+TEST_F(RealDeviceTest, APortHasInterfacesInNoMoreThan64FurtherPartitions) {
+  lab_.SetLink(lab_.Host(1), 1, false);  // so that it may get to any
+  Client client;
+  Attach(client, "node-1", std::move(tun_));
+  const auto attach = [&](int partition) {
+    client.descriptor = MakeTun("ib0.further");
+    return Call(client, "network.attach",
+                {{"node", "node-1"},
+                 {"partition", absl::StrFormat("%x", partition)}});
+  };
+  for (int partition = 1; partition <= 64; ++partition) {
+    ASSERT_TRUE(attach(partition).contains("result")) << partition;
+  }
+  client.kept.clear();
+  EXPECT_EQ(attach(65)["error"]["message"],
+            "a port has interfaces in no more than 64 further partitions");
+  EXPECT_TRUE(attach(64).contains("result")) << "it is there already";
 }
 
 TEST_F(RealDeviceTest, ANetworkIsSeenInItsNamespaceAlone) {

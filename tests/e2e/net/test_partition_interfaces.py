@@ -6,7 +6,7 @@ import re
 import pytest
 
 from by_address import status
-from harness import Fabric, started_by, until
+from harness import Fabric, started_by, two_rails, until
 from net import on
 
 HOSTS = "single-switch:hosts=5"
@@ -34,6 +34,22 @@ def lab(module_account):
         *[None, *[port_guid(made, f"node-{n}") for n in range(1, 5)]]))
     conf.chmod(0o644)
     made.start_opensm("node-5", "-P", conf)
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def rails(lab):
+    """Two hosts with two ports each, which are in the partition."""
+    made = Fabric(lab.account, "rails", two_rails(lab.account))
+    guids = [guid for host in ("node-1", "node-2") for guid in re.findall(
+        r"Port GUID: (0x[0-9a-f]+)", made.run(host, "ibstat").stdout)]
+    conf = lab.account.home / "rails.conf"
+    conf.write_text("Default=0x7fff, ipoib : ALL=full, ALL_SWITCHES=full ;\n"
+                    "Blue=0x0001, ipoib : "
+                    + ", ".join(f"{guid}=full" for guid in guids) + " ;\n")
+    conf.chmod(0o644)
+    made.start_opensm("node-2", "-P", conf)
     yield made
     made.stop()
 
@@ -84,6 +100,17 @@ def test_an_interface_of_a_partition_looks_like_linuxs(lab):
         "cat ../ib0/parent; ls -d ../ib0*")).stdout.splitlines()
     assert said == ["0x8001", "ib0", "datagram", "2044", "32", "1",
                     "../ib0", "../ib0.8001"], said
+
+
+def test_each_port_has_an_interface_in_the_partition(rails, background):
+    idle(rails, "node-2", background)
+    said = rails.account.run(*blue(
+        rails, "node-1", "sh", "-c",
+        "ip -br address show ib1.8001; ping -c 1 -W 30 100.97.0.2;"
+        " ping -6 -c 1 -W 30 -I ib1.8001 fd1b:e000:1:2::2")).stdout
+    assert re.search(r"^ib1\.8001 .* 100\.97\.0\.1/16 fd1b:e000:1:2::1/64 ",
+                     said, re.M), said
+    assert said.count(" 1 received") == 2
 
 
 def test_limited_members_do_not_reach_each_other_by_it(lab, background):

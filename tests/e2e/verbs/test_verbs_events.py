@@ -6,29 +6,10 @@ import re
 
 import pytest
 
-from harness import ROOT, until
+from harness import ROOT, two_rails, until
 
 LINES = ["stdbuf", "-oL"]  # tell at once what is printed
 TWO_ENDS = (ROOT / "tests/e2e/verbs/two_ends.py").read_text()
-
-TWO_RAILS = """\
-switchguid=0x100(100)
-Switch 4 "S-1" # "sw1"
-[1] "H-1"[1](11)
-[2] "H-1"[2](12)
-[3] "H-2"[1](21)
-[4] "H-2"[2](22)
-
-caguid=0x10
-Ca 2 "H-1" # "node-1"
-[1](11) "S-1"[1]
-[2](12) "S-1"[2]
-
-caguid=0x20
-Ca 2 "H-2" # "node-2"
-[1](21) "S-1"[3]
-[2](22) "S-1"[4]
-"""
 
 
 @pytest.fixture
@@ -97,10 +78,7 @@ def test_a_connection_outlives_a_cable_of_its_path(fabric):
 
 def test_a_connection_outlives_a_port_by_its_alternate_path(
         account, fabric, background):
-    topology = account.home / "two-rails.net"
-    topology.write_text(TWO_RAILS)
-    topology.chmod(0o644)
-    lab = fabric(str(topology), sm="static")
+    lab = fabric(two_rails(account), sm="static")
     ends = background(*lab.on("node-1", "node-2"), "/usr/bin/python3", "-B",
                       "-c", TWO_ENDS, "migrate", "0")
     qpn = ends.wait_for(r"armed (\d+)")[1]
