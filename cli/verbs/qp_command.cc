@@ -107,10 +107,10 @@ std::string AddressText(const json& address) {
 void AddConnection(const json& attributes, Table& table) {
   if (!attributes.contains("ah_attr")) return;
   table.Add({"path", AddressText(attributes["ah_attr"])});
-  if (const json& other = attributes["alternate_path"]; !other.is_null()) {
-    table.Add(
-        {"alternate path", absl::StrCat(AddressText(other["ah_attr"]),
-                                        "; port ", other["port"].dump())});
+  if (attributes.contains("alt_ah_attr")) {
+    table.Add({"alternate path",
+               absl::StrCat(AddressText(attributes["alt_ah_attr"]), "; port ",
+                            attributes["alt_port_num"].dump())});
     table.Add({"migration", attributes["path_mig_state"].get<std::string>()});
   }
   table.Add({"path MTU", attributes["path_mtu"].dump()});

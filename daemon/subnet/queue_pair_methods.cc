@@ -117,15 +117,6 @@ json DescribeAddress(const verbs::AddressAttributes& address) {
   return description;
 }
 
-// Null if none is loaded.
-json DescribeAlternatePath(const verbs::QpAttributes& attributes) {
-  if (attributes.alt_port_num == 0) return nullptr;
-  return {{"ah_attr", DescribeAddress(attributes.alt_ah_attr)},
-          {"port", attributes.alt_port_num},
-          {"pkey_index", attributes.alt_pkey_index},
-          {"timeout", attributes.alt_timeout}};
-}
-
 // Those that the type has, as ibv_query_qp() gives them.
 json DescribeAttributes(verbs::QpType type,
                         const verbs::QpAttributes& attributes) {
@@ -141,8 +132,14 @@ json DescribeAttributes(verbs::QpType type,
        {"rq_psn", attributes.rq_psn},
        {"ah_attr", DescribeAddress(attributes.ah_attr)},
        {"path_mig_state",
-        verbs::NameOf(verbs::MigrationState{attributes.path_mig_state})},
-       {"alternate_path", DescribeAlternatePath(attributes)}});
+        verbs::NameOf(verbs::MigrationState{attributes.path_mig_state})}});
+  if (attributes.alt_port_num != 0) {
+    description.update(
+        {{"alt_ah_attr", DescribeAddress(attributes.alt_ah_attr)},
+         {"alt_port_num", attributes.alt_port_num},
+         {"alt_pkey_index", attributes.alt_pkey_index},
+         {"alt_timeout", attributes.alt_timeout}});
+  }
   if (type == verbs::QpType::kRc) {
     // IBA vol 1 §9.7.6.1.3: 4.096 us * 2^timeout, and 0 is none.
     const int64_t timeout = int64_t{4096} << (attributes.timeout & 0x1f);

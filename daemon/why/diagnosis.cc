@@ -46,15 +46,16 @@ std::string TimeoutText(const fabric::QueuePairHistory& history) {
 // "; its alternate path was not armed: ...", of a connection whose packets were
 // not answered; empty: it had none.
 std::string AlternatePathText(const fabric::QueuePairHistory& history) {
-  if (const Incident* const moved =
-          history.Latest(Kind::kMigrated, history.restarted())) {
-    return absl::StrCat("; it had taken its alternate path, ", moved->text);
-  }
   const auto& facts = history.facts();
   if (!facts || facts->attributes.alt_port_num == 0) return "";
+  const verbs::MigrationState state{facts->attributes.path_mig_state};
+  const Incident* const moved =
+      history.Latest(Kind::kMigrated, history.restarted());
+  if (state == verbs::MigrationState::kMigrated && moved != nullptr) {
+    return absl::StrCat("; it had taken its alternate path, ", moved->text);
+  }
   return absl::StrCat("; its alternate path was not armed: ",
-                      verbs::MigrationState{facts->attributes.path_mig_state} ==
-                              verbs::MigrationState::kRearm
+                      state == verbs::MigrationState::kRearm
                           ? "no packet came of a peer that is rearmed, too"
                           : "REARM was not asked for");
 }
@@ -208,10 +209,15 @@ std::string Diagnosis::WhyUnanswered(const OwnEnd& own) const {
   const Incident* const again =
       history.Latest(Kind::kSentAgain, history.restarted());
   if (again == nullptr) return kUnknown;
+  // What ended packets on the path before says nothing of this one.
+  const Incident* const moved =
+      history.Latest(Kind::kMigrated, history.restarted());
+  const absl::Time since =
+      moved == nullptr ? again->first : std::max(again->first, moved->last);
   return absl::StrFormat("%d tries of PSN 0x%x in %s, none answered: %s",
                          again->count, again->psn.value_or(0),
                          SpanText(again->last - again->first),
-                         WhereTheyWent(own, again->first)) +
+                         WhereTheyWent(own, since)) +
          AlternatePathText(history);
 }
 

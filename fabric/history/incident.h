@@ -57,6 +57,11 @@ struct Incident {
   uint32_t count = 1;
 };
 
+// Returns true for what changes a queue pair, which is told each time.
+constexpr bool IsChange(Incident::Kind kind) {
+  return kind == Incident::Kind::kState || kind == Incident::Kind::kMigrated;
+}
+
 // Returns a word for people and programs, "sent-again".
 constexpr std::string_view NameOf(Incident::Kind kind) {
   constexpr std::string_view kNames[] = {

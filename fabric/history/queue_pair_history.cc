@@ -9,11 +9,11 @@
 namespace ibemu::fabric {
 namespace {
 
-// Whether `now` is counted as `before` once more.  States come and go: each
-// change is one of its own.  Of dropped and delayed packets the place counts,
-// not which.
+// Whether `now` is counted as `before` once more.  States and paths come and
+// go: each change is one of its own.  Of dropped and delayed packets the place
+// counts, not which.
 bool IsSame(const Incident& before, const Incident& now) {
-  return before.kind == now.kind && now.kind != Incident::Kind::kState &&
+  return before.kind == now.kind && !IsChange(now.kind) &&
          before.drop == now.drop && before.delay == now.delay &&
          before.text == now.text &&
          (before.psn == now.psn || now.drop || now.delay);
@@ -65,12 +65,11 @@ void QueuePairHistory::NoteFailure(Failure failure) {
   Tell(kept.incident);
 }
 
-// Lossy links would push the states out, which tell most.
+// Lossy links would push the changes out, which tell most.
 void QueuePairHistory::MakeRoom() {
-  const auto oldest =
-      std::ranges::find_if(incidents_, [](const Incident& incident) {
-        return incident.kind != Incident::Kind::kState;
-      });
+  const auto oldest = std::ranges::find_if(
+      incidents_,
+      [](const Incident& incident) { return !IsChange(incident.kind); });
   incidents_.erase(oldest == incidents_.end() ? incidents_.begin() : oldest);
 }
 

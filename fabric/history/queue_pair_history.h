@@ -19,7 +19,7 @@
 
 namespace ibemu::fabric {
 
-// A QueuePairHistory keeps at most kMost incidents, changes of state longest,
+// A QueuePairHistory keeps at most kMost incidents, changes longest,
 // and the first work request that failed since the queue pair was last reset:
 // the ones after it fail because of it.
 class QueuePairHistory {

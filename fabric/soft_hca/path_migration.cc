@@ -43,7 +43,7 @@ void PathMigration::Move() {
   Set(State::kMigrated);
 }
 
-bool PathMigration::IsMoved(const Packet& packet, int port) const {
+bool PathMigration::PeerHasMoved(const Packet& packet, int port) const {
   return state() == State::kArmed && packet.migrated &&
          port == attributes_.alt_port_num &&
          packet.slid == wire::Lid{attributes_.alt_ah_attr.dlid};

@@ -27,21 +27,23 @@ class PathMigration {
 
   // Checks that a program may change the queue pair, which enters or keeps the
   // state `to`, to `wanted`.  The rules are those of rvt_modify_qp() of Linux,
-  // which, other than this, arms a connection without an alternate path.
+  // but that lets a connection without an alternate path be rearmed.
   //
   // Errors: InvalidArgument.
   absl::Status Check(const verbs::QpAttributes& wanted,
                      verbs::QpState to) const;
 
+  // A program has asked for Rearm, which Check() has accepted.
   void Rearm() { Set(State::kRearm); }
   // Makes the alternate path the path.  REQUIRES: it is Armed.
   void Move();
 
   // Returns true if a packet of the peer that came to port `port`, where its
   // P_Key fits the alternate path's, says that the peer has moved.
-  bool IsMoved(const Packet& packet, int port) const;
+  bool PeerHasMoved(const Packet& packet, int port) const;
 
-  // A packet of the peer came by the present path.
+  // A packet of the peer came by the present path: arms the alternate one if
+  // both ends are rearmed.
   void OnPacket(const Packet& packet) {
     if (state() == State::kRearm && !packet.migrated) Set(State::kArmed);
   }

@@ -78,13 +78,19 @@ QueuePairStatus QueuePair::Status() const {
           .receives = receives_.size(),
           .shared_receive_queue = shared,
           .process = process(),
-          .counters = counters_};
+          .counters = AllCounters()};
 }
 
 // Before it has a port it counts nothing.
 void QueuePair::KeepCounters() {
+  verbs::AddCounters(counters_, earlier_);
   hca_.KeepCounters(port(), std::exchange(counters_, {}));
-  kept_back_ = 0;
+}
+
+verbs::HwCounters QueuePair::AllCounters() const {
+  verbs::HwCounters all = earlier_;
+  verbs::AddCounters(counters_, all);
+  return all;
 }
 
 size_t QueuePair::Mtu() const {
@@ -145,8 +151,8 @@ void QueuePair::Apply(const verbs::QpAttributes& attributes) {
     if (PathMigration::State{attributes.path_mig_state} ==
         PathMigration::State::kRearm) {
       migration_.Rearm();
-    } else {
-      Move("by the program");
+    } else if (Move("by the program")) {
+      requester_.OnNewPath();
     }
   }
   requester_.RenewRetries();
@@ -168,7 +174,11 @@ bool QueuePair::Move(absl::string_view why) {
       Incident::Kind::kMigrated, std::nullopt,
       absl::StrFormat("to LID %d by port %d, %s",
                       context_.attributes.ah_attr.dlid, port(), why));
-  NoteFacts();
+  // The rest is as it was when the program last changed the state.
+  if (std::optional<QueuePairFacts> facts = context_.history.facts()) {
+    facts->attributes = context_.attributes;
+    context_.history.SetFacts(*std::move(facts));
+  }
   return true;
 }
 
@@ -213,6 +223,8 @@ void QueuePair::Reset() {
   told_of_loss_ = false;
   context_.state = State::kReset;
   KeepCounters();
+  earlier_ = {};
+  kept_back_ = 0;
   context_.attributes = {};
   requester_.Reset();
   while (receives_.Take()) continue;
@@ -266,7 +278,7 @@ void QueuePair::NoteFacts() {
                           .receive_cq_size = init.receive_cq->size(),
                           .one_cq = init.send_cq == init.receive_cq,
                           .kept_back = kept_back_,
-                          .counters = counters_};
+                          .counters = AllCounters()};
   if (context_.state != State::kError) {
     const SendQueue& sends = requester_.sends();
     facts.may_send = context_.state != State::kReadyToReceive;
@@ -440,8 +452,9 @@ void QueuePair::OnPacket(const NodePort& port, const Packet& packet) {
         absl::StrCat("the state is ", Absl(verbs::NameOf(context_.state)),
                      ": packets are taken from RTR on"));
   }
-  if (ComesByAlternatePath(port, packet)) {
-    MoveToAlternatePath("as the peer had moved");
+  if (ComesByAlternatePath(port, packet) &&
+      MoveToAlternatePath("as the peer had moved")) {
+    requester_.OnNewPath();
   }
   if (port.number != attributes.port_num) {
     return NoteNotTaken(transport,
@@ -486,7 +499,7 @@ void QueuePair::OnPacket(const NodePort& port, const Packet& packet) {
 bool QueuePair::ComesByAlternatePath(const NodePort& port,
                                      const Packet& packet) const {
   const verbs::QpAttributes& attributes = context_.attributes;
-  return migration_.IsMoved(packet, port.number) &&
+  return migration_.PeerHasMoved(packet, port.number) &&
          wire::MayTalk(port.PKeyAt(attributes.alt_pkey_index), packet.p_key) &&
          (packet.source_qpn == 0 ||
           packet.source_qpn == attributes.dest_qp_num);

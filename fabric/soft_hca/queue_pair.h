@@ -125,10 +125,13 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   void OnLostCompletion() override;
 
   void KeepCounters();
+  // Returns what it has counted since it was last reset.
+  verbs::HwCounters AllCounters() const;
 
   Hca& hca_;
   const std::shared_ptr<QueuePairHistory> history_;
   verbs::HwCounters counters_;  // at the present port
+  verbs::HwCounters earlier_;   // at other ports, since it was last reset
   EventGate gate_;              // to who listens to its events
   QueuePairContext context_;
   PathMigration migration_{context_.attributes};

@@ -20,10 +20,11 @@ function pathText({dlid, sl, grh}) {
   return `LID ${dlid}, SL ${sl}` + (grh ? `, GID ${grh.dgid}` : "");
 }
 
-const alternatePath = ({alternate_path: path, path_mig_state: state}) =>
-  path ? [["alternate path", `${pathText(path.ah_attr)}; port ${path.port}`],
-          ["migration", state]]
-       : [];
+const alternatePath = (its) => its.alt_ah_attr
+  ? [["alternate path",
+      `${pathText(its.alt_ah_attr)}; port ${its.alt_port_num}`],
+     ["migration", its.path_mig_state]]
+  : [];
 
 // In the words of `ibemu qp show`.
 function attributeFacts(its) {

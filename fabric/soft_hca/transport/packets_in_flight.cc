@@ -21,6 +21,11 @@ void PacketsInFlight::RenewRetries() {
   timeouts_ = 0;
 }
 
+void PacketsInFlight::OnNewPath() {
+  RenewRetries();
+  ArmRetryTimer();
+}
+
 std::optional<uint32_t> PacketsInFlight::oldest_psn() const {
   if (packets_.empty()) return std::nullopt;
   return packets_.front().packets->psn;

@@ -47,6 +47,8 @@ class PacketsInFlight {
   void Start(uint32_t psn);
   // Allows as many retries as the attributes say.
   void RenewRetries();
+  // The same, with the timeout of another path from now on.
+  void OnNewPath();
 
   bool empty() const { return packets_.empty(); }
   size_t bytes() const { return bytes_; }

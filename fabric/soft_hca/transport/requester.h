@@ -45,6 +45,8 @@ class Requester final : private PacketsInFlight::Listener,
   const SendQueue& sends() const { return sends_; }
   // The attributes have changed: allows as many retries as they say.
   void RenewRetries() { in_flight_.RenewRetries(); }
+  // The connection has moved to another path: begins to count retries there.
+  void OnNewPath() { in_flight_.OnNewPath(); }
 
   // Sends as much as may be sent now.
   void Pump();

@@ -106,12 +106,13 @@ TEST_F(PathMigrationTest, ItTakesAllOfTheAlternatePath) {
 
 TEST_F(PathMigrationTest, ThePeerHasMovedIfItSaysSoByTheAlternatePath) {
   Enter(MigrationState::kArmed);
-  EXPECT_TRUE(migration_.IsMoved(From(6, true), 2));
-  EXPECT_FALSE(migration_.IsMoved(From(6, false), 2)) << "it does not say so";
-  EXPECT_FALSE(migration_.IsMoved(From(6, true), 1)) << "another port";
-  EXPECT_FALSE(migration_.IsMoved(From(5, true), 2)) << "another source";
+  EXPECT_TRUE(migration_.PeerHasMoved(From(6, true), 2));
+  EXPECT_FALSE(migration_.PeerHasMoved(From(6, false), 2))
+      << "it does not say so";
+  EXPECT_FALSE(migration_.PeerHasMoved(From(6, true), 1)) << "another port";
+  EXPECT_FALSE(migration_.PeerHasMoved(From(5, true), 2)) << "another source";
   Enter(MigrationState::kRearm);
-  EXPECT_FALSE(migration_.IsMoved(From(6, true), 2)) << "not armed";
+  EXPECT_FALSE(migration_.PeerHasMoved(From(6, true), 2)) << "not armed";
 }
 
 }  // namespace

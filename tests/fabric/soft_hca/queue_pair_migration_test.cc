@@ -106,6 +106,21 @@ TEST_F(QueuePairMigrationTest, MovesWhenItsRetriesAreUsedUp) {
   EXPECT_THAT(a_->events, SizeIs(1));
 }
 
+// Its own retries are nearly used up when it follows its peer.
+TEST_F(QueuePairMigrationTest, BothEndsMayHaveBeenSending) {
+  ConnectArmed();
+  Cut(1, 1);
+  for (const auto& end : {a_.get(), b_.get()}) {
+    ASSERT_TRUE(end->Receive(0, 10).ok());
+    ASSERT_TRUE(end->Send(0, 10).ok());
+  }
+  lab_.timers.RunFor(absl::Seconds(10));
+  for (const auto& end : {a_.get(), b_.get()}) {
+    EXPECT_THAT(end->PollStatuses(), ElementsAre(0u, 0u));
+    EXPECT_THAT(end->events, ElementsAre(EventType::kPathMigrated));
+  }
+}
+
 TEST_F(QueuePairMigrationTest, NoMessageIsLostOrDoubledOnTheWay) {
   ConnectArmed();
   Cut(2, 1);

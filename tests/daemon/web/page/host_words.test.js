@@ -42,9 +42,8 @@ test("what a queue pair has depends on its type, and on what is known", () => {
     ...counted]);
   const words = new Map(queuePairFacts(qp,
     {...reliable, timeout: 0, timeout_ns: null, rnr_retry: 3}));
-  const {ah_attr} = connected;
   const armed = new Map(queuePairFacts(qp, {...connected,
-    path_mig_state: "ARMED", alternate_path: {ah_attr, port: 2}}));
+    path_mig_state: "ARMED", alt_ah_attr: connected.ah_attr, alt_port_num: 2}));
   assert.equal(armed.get("alternate path"), "LID 5, SL 1, GID fe80::1; port 2");
   assert.equal(armed.get("migration"), "ARMED");
   assert.equal(words.get("timeout"), "none");
