@@ -174,6 +174,11 @@ class CmId {
   // (ib_cm_notify(), IB_EVENT_COMM_EST).
   // Errors: AlreadyExists if it is established, InvalidArgument.
   virtual absl::Status NotifyEstablished() = 0;
+  // The queue pair has moved to an alternate path (ib_cm_notify(),
+  // IB_EVENT_PATH_MIG).  Messages keep to the path that they take: an alternate
+  // one was not agreed by them.
+  // Errors: InvalidArgument, unless it is established.
+  virtual absl::Status NotifyMigrated() = 0;
 
   // The attributes with which the queue pair is to be modified to `state`
   // (ib_cm_init_qp_attr()): qp_attr_mask and the fields that it names.

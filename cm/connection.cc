@@ -222,6 +222,10 @@ absl::Status Connection::NotifyEstablished() {
   }
 }
 
+absl::Status Connection::NotifyMigrated() const {
+  return state_ == State::kEstablished ? absl::OkStatus() : WrongState();
+}
+
 absl::StatusOr<verbs::QpAttributes> Connection::QpAttributesFor(
     verbs::QpState state, std::optional<uint8_t> ack_timeout) const {
   const bool peer_known =

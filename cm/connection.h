@@ -68,6 +68,8 @@ class Connection {
   absl::Status PrepareMra();
   // Errors: AlreadyExists, it is established; InvalidArgument.
   absl::Status NotifyEstablished();
+  // Errors: InvalidArgument, unless it is established.
+  absl::Status NotifyMigrated() const;
   absl::StatusOr<verbs::QpAttributes> QpAttributesFor(
       verbs::QpState state, std::optional<uint8_t> ack_timeout) const;
   // Ends it in whatever state it is.  Returns what tells the peer.

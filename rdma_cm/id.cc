@@ -344,6 +344,11 @@ Refusal Id::NotifyEstablished() {
   return RefusalOf(cm_id_->NotifyEstablished());
 }
 
+Refusal Id::NotifyMigrated() {
+  if (cm_id_ == nullptr) return Refusal::kInvalid;
+  return RefusalOf(cm_id_->NotifyMigrated());
+}
+
 void Id::OnCmEvent(cm::CmId& /*id*/, const cm::Event& event) {
   using Kind = cm::Event::Kind;
   const bool is_late = event.kind == Kind::kTimewaitExit;

@@ -94,6 +94,8 @@ class Id final : private cm::CmIdOwner {
   Refusal Disconnect();
   // The first message came over the queue pair.
   Refusal NotifyEstablished();
+  // The queue pair has moved to its alternate path.
+  Refusal NotifyMigrated();
 
   // The attributes with which to modify the queue pair to `state`.
   Outcome<verbs::QpAttributes> QpAttributesFor(verbs::QpState state);

@@ -393,16 +393,18 @@ Answer Commands::SetOption(const Call& call) {
           }};
 }
 
-// There are no alternate paths to migrate to, so COMM_EST is the one event.
 Answer Commands::Notify(const Call& call) {
   const auto command = Command<rdma_ucm_notify>(call.body);
   const auto id = channel_.Find(command.id);
   if (!id.ok()) return Result(id.refusal());
-  if (command.event !=
-      static_cast<uint32_t>(verbs::EventType::kCommunicationEstablished)) {
-    return Failed(Errno::kInvalid);
+  switch (verbs::EventType{command.event}) {
+    case verbs::EventType::kCommunicationEstablished:
+      return Result((*id)->id()->NotifyEstablished());
+    case verbs::EventType::kPathMigrated:
+      return Result((*id)->id()->NotifyMigrated());
+    default:
+      return Failed(Errno::kInvalid);
   }
-  return Result((*id)->id()->NotifyEstablished());
 }
 
 // ----- Multicast

@@ -10,8 +10,9 @@
 
 namespace ibemu::fabric {
 
-// A QueuePairFacts is a queue pair as it was when its program last changed its
-// state or destroyed it.  It outlives the queue pair, for `ibemu run --lint`.
+// A QueuePairFacts is a queue pair as it was when its program last modified or
+// destroyed it; `attributes` are also those of a path that it moved to later.
+// It outlives the queue pair, for `ibemu run --lint` and `ibemu why`.
 struct QueuePairFacts {
   absl::Time time{};
   verbs::QpType type{};

@@ -295,6 +295,12 @@ TEST(ConnectionTest, AMessageOnTheConnectionEstablishesItLikeAnRtu) {
   }
 }
 
+TEST(ConnectionTest, TheQueuePairOfAnEstablishedConnectionMayHaveMigrated) {
+  for (const State state : kConnectionStates) {
+    EXPECT_EQ(In(state).NotifyMigrated().ok(), state == State::kEstablished);
+  }
+}
+
 TEST(ConnectionTest, PrivateDataFitIntoTheirMessage) {
   const std::vector<std::byte> data(300);
   const std::span all(data);

@@ -169,6 +169,7 @@ class Scene : public CmIdOwner, public CmListener {
         break;
       case 9:
         id.NotifyEstablished().IgnoreError();
+        id.NotifyMigrated().IgnoreError();
         break;
       case 10:
         id.Ignore();

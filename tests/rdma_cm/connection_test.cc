@@ -214,7 +214,9 @@ TEST_F(RdmaCmTest, WithoutItsRtuThePassiveSideIsUnreachableUnlessNotified) {
     };
     client_.id(active).Establish();
     if (notified) {
+      EXPECT_EQ(server_.id(passive).NotifyMigrated(), Refusal::kInvalid);
       EXPECT_EQ(server_.id(passive).NotifyEstablished(), Refusal::kNone);
+      EXPECT_EQ(server_.id(passive).NotifyMigrated(), Refusal::kNone);
       lab_.Settle();
       EXPECT_THAT(server_.FetchTypes(), ElementsAre(EventType::kEstablished));
       EXPECT_EQ(server_.id(passive).NotifyEstablished(), Refusal::kConnected);
@@ -231,6 +233,7 @@ TEST_F(RdmaCmTest, CallsOfAnIdWithoutAConnectionAreInvalid) {
   const uint32_t id = Route(ServerAddress());
   EXPECT_EQ(client_.id(id).Disconnect(), Refusal::kInvalid);
   EXPECT_EQ(client_.id(id).NotifyEstablished(), Refusal::kInvalid);
+  EXPECT_EQ(client_.id(id).NotifyMigrated(), Refusal::kInvalid);
   EXPECT_EQ(client_.id(id).Establish(), Refusal::kInvalid);
   EXPECT_EQ(client_.id(id).Accept(Parameters(), {}), Refusal::kInvalid);
   EXPECT_EQ(client_.id(id).Reject(cm::RejectReason::kConsumerDefined, {}),

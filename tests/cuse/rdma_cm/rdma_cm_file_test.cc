@@ -213,6 +213,18 @@ TEST_F(RdmaCmFileTest, ArgumentsAreCheckedBeforeTheId) {
             Errno::kInvalid);
 }
 
+TEST_F(RdmaCmFileTest, WithoutAConnectionNoEventOfItsQueuePairIsTold) {
+  const uint32_t id = Create();
+  for (uint32_t event = 0; event < 20; ++event) {
+    EXPECT_EQ(
+        Write(CmCommand(RDMA_USER_CM_CMD_NOTIFY, rdma_ucm_notify{id, event})),
+        Errno::kInvalid)
+        << event;
+  }
+  EXPECT_EQ(Write(CmCommand(RDMA_USER_CM_CMD_NOTIFY, rdma_ucm_notify{99, 4})),
+            Errno::kNoEntry);
+}
+
 TEST_F(RdmaCmFileTest, AQueryNeedsItsIdBeforeItsRoom) {
   rdma_ucm_query query{0, 99, 0};
   EXPECT_EQ(Write(CmCommand(RDMA_USER_CM_CMD_QUERY, query)), Errno::kNoEntry);

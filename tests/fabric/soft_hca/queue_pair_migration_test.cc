@@ -55,7 +55,7 @@ class QueuePairMigrationTest : public ::testing::Test {
 
   // With the path from port `port` to the peer's port of this number.
   static void Rearm(VerbsEnd& end, const VerbsEnd& peer, uint8_t port = 2) {
-    const auto lid = static_cast<uint16_t>(peer.provider.QueryPort(port)->lid);
+    const auto lid = peer.provider.QueryPort(port)->lid;
     const absl::Status status = end.Rearm(VerbsEnd::AlternatePath(port, lid));
     EXPECT_TRUE(status.ok()) << status;
   }
@@ -165,6 +165,10 @@ TEST_F(QueuePairMigrationTest, AProgramMovesItAndThePeerFollows) {
   EXPECT_THAT(a_->events, IsEmpty()) << "it asked for it itself";
   EXPECT_THAT(b_->events, ElementsAre(EventType::kPathMigrated));
   EXPECT_TRUE(Move(*a_).ok()) << "it has moved";
+  const QueuePairHistory* const history =
+      lab_.fabric.histories().Find(lab_.Host(1), a_->qp->number());
+  EXPECT_EQ(history->peer()->lid, wire::Lid{b_->provider.QueryPort(2)->lid})
+      << "ibemu why looks for the peer there";
 }
 
 TEST_F(QueuePairMigrationTest, AnUnreliableConnectionMovesAsItsPeerDoes) {
@@ -210,6 +214,74 @@ TEST_F(QueuePairMigrationTest, DoesNotFollowOutOfItsPartition) {
   EXPECT_FALSE(Comes(*a_, *b_));
   EXPECT_EQ(StateOf(*b_), MigrationState::kArmed);
   EXPECT_EQ(b_->qp->Query().port_num, 1);
+}
+
+// As loaded and asked for by one call.
+TEST_F(QueuePairMigrationTest, AProgramMayLoadAnotherPathAsItMoves) {
+  ConnectArmed();
+  verbs::QpAttributes path =
+      VerbsEnd::AlternatePath(1, b_->provider.QueryPort(2)->lid);
+  path.alt_timeout = 9;
+  path.qp_attr_mask |= verbs::qp_attribute::kMigrationState;
+  EXPECT_TRUE(a_->qp->Modify(path).ok());
+  const verbs::QpAttributes now = a_->qp->Query();
+  EXPECT_EQ(StateOf(*a_), MigrationState::kMigrated);
+  EXPECT_EQ(now.port_num, 1);
+  EXPECT_EQ(now.ah_attr.dlid, b_->provider.QueryPort(2)->lid);
+  EXPECT_EQ(now.timeout, 9);
+}
+
+TEST_F(QueuePairMigrationTest, MovesWhileItsSendQueueIsDrained) {
+  ConnectArmed();
+  a_->Drain();
+  lab_.timers.RunPending();
+  verbs::QpAttributes move{};
+  EXPECT_TRUE(a_->TryModify(move, verbs::QpState::kSendQueueDrain,
+                            verbs::qp_attribute::kMigrationState)
+                  .ok());
+  a_->Modify({}, verbs::QpState::kReadyToSend);
+  EXPECT_EQ(a_->qp->Query().port_num, 2);
+  EXPECT_TRUE(Comes(*a_, *b_));
+  EXPECT_EQ(b_->qp->Query().port_num, 2);
+}
+
+TEST_F(QueuePairMigrationTest, UsesTheAlternatePathsPKey) {
+  constexpr int kIndex = 2;
+  constexpr uint16_t kPartition = 0x8005;
+  Connect();
+  for (const int host : {1, 2}) {
+    lab_.PortOf(lab_.Host(host), 2).SetPKey(0, 0x7001 + host);
+    lab_.PortOf(lab_.Host(host), 2).SetPKey(kIndex, kPartition);
+  }
+  for (auto [end, peer] :
+       {std::pair(a_.get(), b_.get()), std::pair(b_.get(), a_.get())}) {
+    verbs::QpAttributes path =
+        VerbsEnd::AlternatePath(2, peer->provider.QueryPort(2)->lid);
+    path.alt_pkey_index = kIndex;
+    ASSERT_TRUE(end->Rearm(path).ok());
+  }
+  EXPECT_TRUE(Comes(*a_, *b_));
+  EXPECT_TRUE(Comes(*b_, *a_));
+  Cut(1, 1);
+  EXPECT_TRUE(Comes(*a_, *b_));
+  for (const auto& end : {a_.get(), b_.get()}) {
+    EXPECT_EQ(end->qp->Query().port_num, 2);
+    EXPECT_EQ(end->qp->Query().pkey_index, kIndex);
+  }
+}
+
+// A stranger at the peer's second port knows the queue pair's number.
+TEST_F(QueuePairMigrationTest, DoesNotFollowAnotherQueuePair) {
+  ConnectArmed();
+  const auto stranger = End(1, QpType::kRc);
+  verbs::QpAttributes to = VerbsEnd::Towards(*b_);
+  to.port_num = to.ah_attr.port_num = 2;
+  to.ah_attr.dlid = b_->provider.QueryPort(2)->lid;
+  stranger->Connect(to);
+  EXPECT_FALSE(Comes(*stranger, *b_));
+  EXPECT_EQ(StateOf(*b_), MigrationState::kArmed);
+  EXPECT_EQ(b_->qp->Query().port_num, 1);
+  EXPECT_THAT(b_->events, IsEmpty());
 }
 
 TEST_F(QueuePairMigrationTest, IsForgottenByAReset) {
