@@ -433,6 +433,39 @@ def test_a_click_in_the_drawing_cuts_and_restores_a_link(page, tree):
     until(lambda: page.text("#link-state") == "active")
 
 
+def test_a_press_is_not_lost_when_the_subnet_is_read_anew(page, tree):
+    def titles():
+        return page.js("return [...document.querySelectorAll("
+                       "'[data-unit] title')].map((title) => title.textContent)")
+
+    def rename(name):
+        tree.run("node-2", "sh", "-c",
+                 f"printf {name} > /sys/class/infiniband/ibemu0/node_desc")
+        for state in ("down", "up"):  # the page hears of names with links
+            tree.ibemu("link", "node-2/1", state)
+        until(lambda: name in titles())
+
+    page.select("links", "node-1/1")
+    ActionChains(page.browser).click_and_hold(
+        page.element("[data-does=cut]")).perform()
+    rename("renamed")
+    ActionChains(page.browser).release().perform()
+    until(lambda: link_at(tree, "node-1", 1)["cut"])
+    rename("node-2")
+
+
+@pytest.mark.parametrize("kind, name", [("links", "node-1/1"),
+                                        ("nodes", "node-1")])
+def test_what_is_told_grows_below_the_buttons(page, kind, name):
+    page.select(kind, name)
+    assert page.js("""
+        const buttons = document.querySelector('#details-body .actions');
+        return document.querySelector('#details-body dl')
+          .compareDocumentPosition(buttons) & Node.DOCUMENT_POSITION_PRECEDING""")
+    assert page.js("return document.querySelector('#details-body .actions')"
+                   ".previousElementSibling") is None
+
+
 def test_a_node_is_switched_off_and_on(page, tree):
     page.select("nodes", "node-2")
     page.click("Switch off")

@@ -1,6 +1,6 @@
 // The panel of what is selected: a node, a link, or what is drawn as one.
 import {call} from "./api.js";
-import {button, make, row, say} from "./elements.js";
+import {button, make, renew, row, say} from "./elements.js";
 import {HistoryPanel} from "./history.js";
 import {HostPanel} from "./host.js";
 import {nodeWords} from "./list.js";
@@ -20,6 +20,7 @@ export class Details {
   #counters = null;
   #host = null;
   #history = null;
+  #forwarding = null;
   #showsAll = false;  // zero counters, too
   #timer = 0;
 
@@ -48,7 +49,7 @@ export class Details {
     clearTimeout(this.#timer);
     this.#host?.close();
     this.#history?.close();
-    this.#host = this.#history = null;
+    this.#host = this.#history = this.#forwarding = null;
   }
 
   show(selected, focus) {
@@ -63,6 +64,16 @@ export class Details {
     if (focus) this.#title.focus();
   }
 
+  // What is selected has been read anew: `thing`.  The panel stays as it is, but
+  // for what has changed.
+  renew(thing) {
+    const before = this.#title.textContent;
+    this.#selected.thing = thing;
+    this.refresh();
+    if (this.#title.textContent !== before) this.show(this.#selected, false);
+    else this.#forwarding?.read();
+  }
+
   refresh() {
     if (!this.#selected) return;
     const {kind, thing} = this.#selected;
@@ -71,25 +82,20 @@ export class Details {
       group: () => this.#group(thing), line: () => this.#line(thing),
     }[kind]();
     say(this.#title, title);
-    const old = [...this.#live.children];
-    if (old.length !== content.length) {
-      this.#live.replaceChildren(...content);
-      return;
-    }
-    // What says the same stays the same element: a click may be under way.
-    content.forEach((fresh, i) => {
-      if (fresh.outerHTML === old[i].outerHTML) return;
-      const focused = old[i].contains(document.activeElement);
-      const {does} = document.activeElement.dataset;
-      old[i].replaceWith(fresh);
-      if (!focused) return;
-      const same = fresh.querySelector(`[data-does="${does}"]:enabled`);
-      (same ?? this.#title).focus();
-    });
+    const focused = document.activeElement;
+    const had = this.#live.contains(focused);
+    renew(this.#live, content);
+    if (!had || this.#live.contains(document.activeElement)) return;
+    const same = this.#live.querySelector(
+      `[data-does="${focused.dataset.does}"]:enabled`);
+    (same ?? this.#title).focus();
   }
 
-  #chooser(thing, text) {
-    return button(text, () => this.#does.select(thing), {class: "link"});
+  // Chooses what it is that the model has by then.
+  #chooser({guid, key}, text) {
+    const {nodes, links} = this.#model;
+    return button(text, () => this.#does.select(
+      key === undefined ? nodes.get(guid) : links.get(key)), {class: "link"});
   }
 
   #node(node) {
@@ -105,10 +111,8 @@ export class Details {
         `port ${own.port} – ${this.#model.endName(other)}`),
         ` ${stateWords(link)}`);
     });
+    // What may grow comes last: buttons stay where they are.
     return [name,
-      make("dl", {}, row("is", nodeWords(node)), row("GUID", node.guid),
-        ...ports.map((text, i) => row(i ? "" : "ports", text)),
-        row("linked", `${node.ports_linked} of ${node.port_count} ports`)),
       make("p", {class: "actions"},
         button("Switch off", () => set(false),
                {disabled: !node.up, "data-does": "off"}),
@@ -118,6 +122,9 @@ export class Details {
                {"data-does": "from"}),
         button("Path to here", () => this.#does.pathTo(name),
                {"data-does": "to"})),
+      make("dl", {}, row("is", nodeWords(node)), row("GUID", node.guid),
+        ...ports.map((text, i) => row(i ? "" : "ports", text)),
+        row("linked", `${node.ports_linked} of ${node.port_count} ports`)),
       make("h3", {}, "Links"), make("ul", {}, ...links)];
   }
 
@@ -128,18 +135,18 @@ export class Details {
       `${this.#model.nameOf(guid)}, LID ${lid || "none"}`);
     const {sent, received, share} = link.load;
     return [this.#model.linkName(link),
+      make("p", {class: "actions"},
+        button("Cut", () => set(false),
+               {disabled: link.cut, "data-does": "cut"}),
+        button("Restore", () => set(true),
+               {disabled: !link.cut, "data-does": "restore"})),
       make("dl", {},
         row("state", make("span", {class: stateOf(link), id: "link-state"},
                           stateWords(link))),
         row("rate", link.rate ?? "none"),
         row("load", `→ ${rateText(sent)}, ← ${rateText(received)} ` +
                     `(${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %)`),
-        row("from", end(link.a)), row("to", end(link.b))),
-      make("p", {class: "actions"},
-        button("Cut", () => set(false),
-               {disabled: link.cut, "data-does": "cut"}),
-        button("Restore", () => set(true),
-               {disabled: !link.cut, "data-does": "restore"}))];
+        row("from", end(link.a)), row("to", end(link.b)))];
   }
 
   #addLinkParts(link) {
@@ -175,8 +182,9 @@ export class Details {
     this.#history = new HistoryPanel({node: node.guid}, name);
     this.#body.append(this.#history.element);
     if (node.type === "switch") {
-      this.#body.append(
-        new SwitchPanel(this.#model, node.guid, this.#does.run).element);
+      this.#forwarding =
+        new SwitchPanel(this.#model, node.guid, this.#does.run);
+      this.#body.append(this.#forwarding.element);
     }
     this.#body.append(
       this.#faultForm("node", [[name, name]], "slow 50ms attr PortInfo"));

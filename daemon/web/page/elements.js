@@ -25,3 +25,26 @@ export function row(name, value) {
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
+
+// Makes `parent` hold what `fresh` are.  What says the same stays the same
+// element: a press may be under way there, or text be selected.  An element
+// that stays keeps what it does, so that may not depend on when it was made.
+export function renew(parent, fresh) {
+  const old = [...parent.childNodes];
+  for (const surplus of old.slice(fresh.length)) surplus.remove();
+  fresh.forEach((wanted, i) => {
+    const present = old[i];
+    if (!present) parent.append(wanted);
+    else if (present.isEqualNode(wanted)) return;
+    else if (isOnlyHolder(present) &&
+             present.cloneNode().isEqualNode(wanted.cloneNode())) {
+      renew(present, [...wanted.childNodes]);
+    } else present.replaceWith(wanted);
+  });
+}
+
+// Whether what an element holds may change under it: a button does something
+// else if it says something else.
+function isOnlyHolder(node) {
+  return node.nodeType === Node.ELEMENT_NODE && node.nodeName !== "BUTTON";
+}

@@ -1,7 +1,7 @@
 // What there is on a host: addresses, connections, queue pairs and what else
 // programs have made; and why something of it failed.
 import {call, readAgain} from "./api.js";
-import {button, make, row} from "./elements.js";
+import {button, make, renew, row} from "./elements.js";
 import {addressText} from "./events.js";
 import {OBJECTS, queuePairFacts, queuePairText, reasons, withProcess} from
   "./host_words.js";
@@ -71,10 +71,10 @@ export class HostPanel {
   // `run` tells of a promise that fails.
   constructor(guid, run) {
     this.#host = {node: guid};
-    this.element = make("div", {}, this.#live,
+    this.element = make("div", {},
       make("p", {class: "actions"},
         button("What failed?", () => run(this.#explain()))),
-      this.#why);
+      this.#why, this.#live);
     readAgain(() => this.#read(), EVERY, {ended: () => this.#closed});
   }
 
@@ -110,9 +110,9 @@ export class HostPanel {
       ...OBJECTS.map(({method}) => call(method, this.#host))]);
     const attributes = await this.#attributesOf(queuePairs.queue_pairs);
     const open = this.#unfolded();
-    this.#live.replaceChildren(...adapters.flatMap(connectionParts),
+    renew(this.#live, [...adapters.flatMap(connectionParts),
       ...queuePairParts(queuePairs, attributes, open),
       ...OBJECTS.flatMap((kind, i) =>
-        objectParts(kind, objects[i], kind.text, open)));
+        objectParts(kind, objects[i], kind.text, open))]);
   }
 }

@@ -4,7 +4,7 @@ import {addressOf, parseAddress, thingAt} from "./address.js";
 import {call, callAll, listen, Refused} from "./api.js";
 import {Details} from "./details.js";
 import {Drawing, errorTone, loadTone, speedTone} from "./draw.js";
-import {button, make, say} from "./elements.js";
+import {button, make, renew, say} from "./elements.js";
 import {Events} from "./events.js";
 import {csvOf, saveText, svgOf} from "./export.js";
 import {fold} from "./fold.js";
@@ -98,8 +98,13 @@ function select(thing, focus) {
   const link = thing.key !== undefined;
   details.show({kind: link ? "link" : "node", thing,
                 id: link ? thing.key : thing.guid}, focus);
-  tellAddress(link ? {kind: "link", name: model.endName(thing.a)}
-                   : {kind: "node", name: model.nameOf(thing.guid)});
+  tellSelected(thing);
+}
+
+function tellSelected(thing) {
+  tellAddress(thing.key === undefined
+    ? {kind: "node", name: model.nameOf(thing.guid)}
+    : {kind: "link", name: model.endName(thing.a)});
   mark();
 }
 
@@ -158,7 +163,7 @@ function listFaults() {
     `${name}: ${at(place)} ${what} `,
     button("Remove", () => run(call("fault.remove", {name})),
            {"aria-label": `Remove ${name}`})));
-  byId("faults").replaceChildren(...items);
+  renew(byId("faults"), items);
 }
 
 function draw() {
@@ -219,9 +224,12 @@ function load() {
 function restoreSelection(kind, id) {
   const thing = {node: () => model.nodes.get(id),
                  link: () => model.links.get(id)}[kind]?.();
-  if (thing) select(thing, false);
-  else details.clear();
-  mark();
+  if (!thing) {
+    details.clear();
+    return mark();
+  }
+  details.renew(thing);
+  tellSelected(thing);
 }
 
 const handlers = {

@@ -1,6 +1,6 @@
 // The forwarding table of a switch, and how its uplinks share the work.
 import {call} from "./api.js";
-import {make} from "./elements.js";
+import {make, renew} from "./elements.js";
 
 const MOST_ROUTES = 200;  // runs of LIDs
 
@@ -8,15 +8,25 @@ const MOST_ROUTES = 200;  // runs of LIDs
 export class SwitchPanel {
   element = make("div", {id: "forwarding"});
   #model;
+  #guid;
+  #run;
 
   // `run` tells of a promise that fails.
   constructor(model, guid, run) {
     this.#model = model;
-    run(this.#read(guid));
+    this.#guid = guid;
+    this.#run = run;
+    this.read();
   }
 
-  async #read(guid) {
-    const {ports, routes, next} = await call("forwarding.show", {node: guid});
+  // Asks for the table, again.
+  read() {
+    this.#run(this.#read());
+  }
+
+  async #read() {
+    const {ports, routes, next} =
+      await call("forwarding.show", {node: this.#guid});
     const most = Math.max(1, ...ports.map(({lids}) => lids));
     const rows = ports.map(({port, peer, lids, hosts}) => make("tr", {},
       make("th", {scope: "row"}, `${port}`),
@@ -31,14 +41,15 @@ export class SwitchPanel {
     if (next !== null || routes.length > MOST_ROUTES) {
       listed.push(make("li", {}, "and more: ask ibroute"));
     }
-    this.element.replaceChildren(
+    const open = this.element.querySelector("details")?.open ?? false;
+    renew(this.element, [
       make("h3", {id: "forwarding-title"}, "Forwarding"),
       make("table", {"aria-labelledby": "forwarding-title"},
         make("thead", {}, make("tr", {}, ...heads.map((name) =>
           make("th", {scope: "col", class: name === "to" ? "name" : ""},
                name)))),
         make("tbody", {}, ...rows)),
-      make("details", {}, make("summary", {}, "By LID"),
-        make("ul", {}, ...listed)));
+      make("details", {open}, make("summary", {}, "By LID"),
+        make("ul", {}, ...listed))]);
   }
 }
