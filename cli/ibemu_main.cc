@@ -2,7 +2,9 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,7 @@
 #include "cli/doctor/doctor_command.h"
 #include "cli/lab/lab_command.h"
 #include "cli/run/run_command.h"
+#include "cli/run/ssh_command.h"
 #include "cli/verbs/qp_command.h"
 #include "cli/verbs/resource_commands.h"
 #include "cli/verbs/why_command.h"
@@ -36,6 +39,7 @@ constexpr char kHelp[] = R"(Usage: ibemu COMMAND [OPTION]...
 Simulated InfiniBand subnets for unmodified programs.
 
   run         run a command as if on a host of a subnet
+  ssh         run a command on another host of it, as ssh does
   up          a fabric and programs on its hosts, from one file
   down        end what "up" has started
   ls          the fabrics that run
@@ -85,6 +89,16 @@ void TurnHelp(const CLI::App& app, std::vector<std::string>& arguments) {
   }
 }
 
+// Returns the arguments behind the program's name, which may be a command.
+std::vector<std::string> ArgumentsOf(int argc, char** argv) {
+  std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  const std::string_view name = argc > 0 ? argv[0] : "";
+  if (name.ends_with(ibemu::cli::kSshProgram)) {
+    arguments.insert(arguments.begin(), "ssh");
+  }
+  return arguments;
+}
+
 int Main(std::vector<std::string> arguments) {
   CLI::App app("", "ibemu");
   ibemu::cli::SetHelp(app, kHelp);
@@ -92,6 +106,7 @@ int Main(std::vector<std::string> arguments) {
                        absl::StrCat("ibemu ", ibemu::Version()));
   ibemu::cli::Action action;
   ibemu::cli::AddRun(app, action);
+  ibemu::cli::AddSsh(app, action);
   ibemu::cli::AddLab(app, action);
   ibemu::cli::AddDaemons(app, action);
   ibemu::cli::AddStatus(app, action);
@@ -130,5 +145,5 @@ int Main(std::vector<std::string> arguments) {
 // Only bugs and a lack of memory cause exceptions.
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
-  return ibemu::FinishOutput("ibemu", Main({argv + 1, argv + argc}));
+  return ibemu::FinishOutput("ibemu", Main(ArgumentsOf(argc, argv)));
 }

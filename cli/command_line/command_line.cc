@@ -132,7 +132,8 @@ void SetHelp(CLI::App& app, const char* text) {
 }
 
 std::optional<int> Parse(CLI::App& app, std::vector<std::string> arguments) {
-  if (!arguments.empty() && arguments.front() == "run") {
+  if (!arguments.empty() &&
+      (arguments.front() == "run" || arguments.front() == "ssh")) {
     std::replace(arguments.begin(), arguments.end(), std::string("--"),
                  std::string(kCommandFollows));
   }

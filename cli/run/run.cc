@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -27,10 +28,11 @@
 #include "base/unique_fd.h"
 #include "cli/profile/profile_choice.h"
 #include "cli/run/explanation.h"
+#include "cli/run/mpi.h"
 #include "cli/run/networks.h"
-#include "cli/run/open_mpi.h"
 #include "cli/run/preload.h"
 #include "cli/run/private_daemon.h"
+#include "cli/run/ssh_command.h"
 #include "control/client.h"
 #include "launch/child.h"
 #include "launch/descendants.h"
@@ -225,13 +227,18 @@ absl::StatusOr<launch::MountPlan> CoverState(const RunOptions& options) {
   return plan;
 }
 
-// Adds what brings our libraries into the command.
-void AddLibraries(const RunOptions& options, launch::Variables& environment) {
+// Returns the path of this program; empty if it can't be told.
+std::string ProgramPath() {
   std::string program(PATH_MAX, '\0');
   const ssize_t length =
       readlink("/proc/self/exe", program.data(), program.size());
-  if (length <= 0) return;
-  program.resize(static_cast<size_t>(length));
+  program.resize(static_cast<size_t>(std::max<ssize_t>(length, 0)));
+  return program;
+}
+
+// Adds what brings our libraries into the command.
+void AddLibraries(const RunOptions& options, const std::string& program,
+                  launch::Variables& environment) {
   std::vector<std::string> libraries;
   if (options.fast_path) libraries.push_back(FindPreload(program, kFastPath));
   if (options.lint) libraries.push_back(FindPreload(program, kLint));
@@ -241,9 +248,11 @@ void AddLibraries(const RunOptions& options, launch::Variables& environment) {
   }
 }
 
-// Adds what Open MPI needs; what the user has chosen stays.
-void AddOpenMpi(launch::Variables& environment) {
-  for (auto& [name, value] : OpenMpiVariables()) {
+// Adds what MPI needs; what the user has chosen stays.
+void AddMpi(const std::string& program, launch::Variables& environment) {
+  const std::string ssh =
+      absl::StrCat(program.substr(0, program.rfind('/') + 1), kSshProgram);
+  for (auto& [name, value] : MpiVariables(ssh)) {
     if (std::getenv(name.c_str()) == nullptr) {
       environment.emplace_back(std::move(name), std::move(value));
     }
@@ -347,8 +356,10 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink,
     IBEMU_ASSIGN_OR_RETURN(
         explanation, Explanation::Begin(socket, std::move(hosts), wanted));
   }
-  AddLibraries(options, command.environment);
-  AddOpenMpi(command.environment);
+  if (const std::string program = ProgramPath(); !program.empty()) {
+    AddLibraries(options, program, command.environment);
+    AddMpi(program, command.environment);
+  }
   std::optional<launch::NodeSupervisor> nodes;
   const launch::NodeFds node_fds = launch::NodeFdsFor(DescriptorLimit());
   // An outer run's filter is in force already, and its supervisor serves us.

@@ -1,7 +1,7 @@
 # bash completion of ibemu(1) and ibemud(8).
 
 _ibemu_commands() {
-  echo "run up down ls stop status nodes links health link node device host counter fault qp cq mr srq mcast scenario console capture events why export topology record doctor hca-probe help"
+  echo "run ssh up down ls stop status nodes links health link node device host counter fault qp cq mr srq mcast scenario console capture events why export topology record doctor hca-probe help"
 }
 
 # The words that follow a command, not its options.
@@ -21,6 +21,7 @@ _ibemu_options() {
   case $1 in
     ibemud) echo "--topology= --sm= --backend= --front-end= --host= --profile= --sysfs= --major= --name= --socket= --http= --seed= --addresses= --check --version --help" ;;
     run) echo "--topology= --sm= --seed= --addresses= --fabric= --backend= --host= --no-adapter --profile= --device-name= --hostname= --net --outside= --state= --no-fast-path --sched= --explain --lint --keep --help" ;;
+    ssh) echo "--fabric= --help" ;;
     up) echo "--check --detach --json --help" ;;
     down) echo "--help" ;;
     ls) echo "--json --help" ;;
@@ -155,7 +156,7 @@ _ibemu() {
       _ibemu_run_command $((i + 1))
       return
     elif [[ ${words[i]} != -* ]]; then
-      if [[ $command == run ]]; then
+      if [[ $command == run || ($command == ssh && ${#arguments[@]} -eq 1) ]]; then
         _ibemu_run_command $i
         return
       fi
@@ -174,7 +175,7 @@ _ibemu() {
     [[ ${COMPREPLY-} != *= ]] || compopt -o nospace
   else
     case $command,${#arguments[@]} in
-      status,0 | node,0 | device,0 | host,0 | why,0) _ibemu_offer < <(_ibemu_nodes) ;;
+      ssh,0 | status,0 | node,0 | device,0 | host,0 | why,0) _ibemu_offer < <(_ibemu_nodes) ;;
       link,0)
         compopt -o nospace
         _ibemu_offer / < <(_ibemu_nodes)

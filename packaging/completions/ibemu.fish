@@ -47,6 +47,7 @@ function __ibemu_command
     complete -c ibemu -n 'not __ibemu_arguments >/dev/null' -a $argv[1] -d $argv[2]
 end
 __ibemu_command run 'Run a command as if on a host of a subnet'
+__ibemu_command ssh 'Run a command on another host, as ssh does'
 __ibemu_command up 'A fabric and programs on its hosts, from one file'
 __ibemu_command down 'End what "up" has started'
 __ibemu_command ls 'The fabrics that run'
@@ -98,7 +99,7 @@ $c -n '__ibemu_uses run' -l keep
 $c -n '__ibemu_uses run' -l no-adapter
 $c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --addresses --fabric --backend --host --profile --device-name --hostname --outside --state --sched)'
 
-$c -n '__ibemu_uses run stop status nodes links health link node device host counter fault qp cq mr srq mcast scenario console capture events why export' -l fabric -x -a '(__ibemu_fabrics)'
+$c -n '__ibemu_uses run ssh stop status nodes links health link node device host counter fault qp cq mr srq mcast scenario console capture events why export' -l fabric -x -a '(__ibemu_fabrics)'
 $c -n '__ibemu_uses up ls status nodes links health counter fault qp cq mr srq mcast events why doctor' -l json
 $c -n '__ibemu_uses nodes links why' -l all
 $c -n '__ibemu_uses ls status nodes links health console doctor' -f
@@ -111,7 +112,7 @@ $c -n '__ibemu_uses help; and __ibemu_has 0' -x -a '(complete -C "ibemu ")'
 $c -n '__ibemu_uses link' -l for -x
 $c -n '__ibemu_uses link; and __ibemu_has 0' -x -a '(__ibemu_nodes)/'
 $c -n '__ibemu_uses link node; and __ibemu_has 1' -x -a 'up down'
-$c -n '__ibemu_uses status node device host why; and __ibemu_has 0' -x -a '(__ibemu_nodes)'
+$c -n '__ibemu_uses ssh status node device host why; and __ibemu_has 0' -x -a '(__ibemu_nodes)'
 $c -n '__ibemu_uses why' -l vendor-err
 $c -n '__ibemu_uses device host; and __ibemu_has 1' -x -a 'add remove'
 

@@ -64,6 +64,7 @@ def test_commands_options_and_values(offers):
 def test_the_command_of_a_run(offers):
     files = offers("ibemu", "run", "--sm=none", "--", "cat", "/etc/passw")
     assert files & {"/etc/passwd", "passwd"}  # zsh leaves out what is there
+    assert "cat" in offers("ibemu", "ssh", "node-1", "ca")
 
 
 def test_fabrics_and_nodes_of_running_daemons(offers, background):
@@ -76,6 +77,7 @@ def test_fabrics_and_nodes_of_running_daemons(offers, background):
     assert offers("ibemu", "run", on, "--host=node") == nodes
     assert offers("ibemu", "capture", on, "--host=node") == nodes
     assert offers("ibemu", "node", on, "node-") == nodes
+    assert offers("ibemu", "ssh", on, "node-") == nodes
     assert {end.rstrip("/") for end in offers("ibemu", "link", on, "no")} == nodes
 
 

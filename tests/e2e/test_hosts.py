@@ -103,6 +103,66 @@ def test_a_nested_run_is_the_host_that_it_is_elsewhere(fabric):
     assert nested == made.run("node-2", *command).stdout
 
 
+# ibemu ssh ------------------------------------------------------------------
+
+
+@pytest.fixture
+def ssh(fabric):
+    """What a command prints on a host."""
+    made = fabric(FOUR, sm="static")
+    return lambda *words, **more: made.account.run(
+        "ibemu", "ssh", f"--fabric={made.socket}", *words, **more)
+
+
+def test_ssh_runs_a_command_on_a_host(ssh):
+    assert ssh("node-3", "uname", "-n").stdout == "node-3\n"
+    assert ssh("node-3", "ibstat", "-l").stdout == "ibemu0\n"
+    assert ssh("node-3", "exit", 7, check=False).returncode == 7
+
+
+def test_ssh_lets_a_shell_read_the_words_of_the_command(ssh):
+    assert ssh("node-2", "echo  $IBEMU_HOST;", "echo", "a", "  b").stdout == (
+        "node-2\na b\n")
+    assert ssh("node-2", "echo", "--", "-n").stdout == "-- -n\n"
+
+
+def test_ssh_takes_what_launchers_give_to_ssh(ssh):
+    assert ssh("-x", "-o", "BatchMode=yes", "-oConnectTimeout=1", "-tt", "-p22",
+               "node-2", "uname", "-n").stdout == "node-2\n"
+    assert ssh("node-2", "cat", input="read").stdout == "read"
+    assert ssh("-n", "node-2", "cat", input="not read").stdout == ""
+
+
+def test_ssh_without_a_command_is_a_shell(ssh):
+    assert ssh("node-2", input="uname -n").stdout == "node-2\n"
+
+
+def test_ssh_is_for_who_calls(ssh):
+    user = ssh("node-1", "id", "-un").stdout.strip()
+    assert ssh(f"{user}@node-2", "id", "-un").stdout.strip() == user
+    assert ssh("-l", user, "node-2", "id", "-un").stdout.strip() == user
+    for other in (["somebody@node-2"], ["-l", "somebody", "node-2"]):
+        done = ssh(*other, "id", check=False)
+        assert done.returncode == 125
+        assert done.stderr == ('ibemu ssh: there is no user "somebody" on a '
+                               f'host but who calls, "{user}"\n')
+
+
+def test_ssh_tells_what_is_missing(ssh, account):
+    assert ssh(check=False).stderr == "ibemu ssh: a NODE is missing\n"
+    done = ssh("node-9", "true", check=False)
+    assert done.returncode == 125 and '"node-9"' in done.stderr
+    done = account.run("ibemu", "ssh", "--fabric=nobody", "node-1", "true",
+                       check=False)
+    assert done.returncode == 125 and "no daemon listens there" in done.stderr
+
+
+def test_ssh_inside_a_run_goes_to_another_host_of_its_fabric(account):
+    assert told(account, "ibemu", "ssh", "node-4", "uname", "-n") == "node-4"
+    assert told(account, "sh", "-c", '"$HYDRA_LAUNCHER_EXEC" -x node-4 uname -n'
+                ) == "node-4"
+
+
 # MPI ------------------------------------------------------------------------
 
 
@@ -114,6 +174,10 @@ def ring(scratch, compiler):
         subprocess.run([compiler, "-O1", "-o", program,
                         HERE / "applications/mpi_ring.c"], check=True)
     return program
+
+
+def ranks_that_got_the_message(text):
+    return sorted(re.findall(r"rank (\d) beside 0: right", text))
 
 
 class Cluster:
@@ -130,8 +194,7 @@ class Cluster:
         """All ranks got the message; the bytes that each host sent for it."""
         before = self.sent_bytes()
         text = self.lab.account.run(*command).stdout
-        assert sorted(re.findall(r"rank (\d) beside 0: right", text)) == [
-            "0", "1", "2", "3"], text
+        assert ranks_that_got_the_message(text) == ["0", "1", "2", "3"], text
         return [now - was for was, now in zip(before, self.sent_bytes())]
 
 
@@ -176,5 +239,29 @@ def test_a_choice_of_open_mpis_in_the_environment_stays(fabric):
     shown = made.account.run(
         "env", "OMPI_MCA_pml=ob1", *made.on("node-1"), "sh", "-c",
         "env | grep ^OMPI_ | sort").stdout
-    assert shown == ("OMPI_MCA_opal_common_ucx_devices=any\n"
-                     "OMPI_MCA_pml=ob1\n")
+    assert re.fullmatch("OMPI_MCA_opal_common_ucx_devices=any\n"
+                        "OMPI_MCA_plm_rsh_agent=/.*/ibemu-ssh\n"
+                        "OMPI_MCA_pml=ob1\n", shown), shown
+
+
+def test_a_job_of_mpich_is_one_line(account, scratch):
+    text = told(account, "mpiexec.mpich", "-hosts",
+                "node-1,node-2,node-3,node-4", "-n", 4,
+                ring(scratch, "mpicc.mpich"))
+    assert ranks_that_got_the_message(text) == ["0", "1", "2", "3"], text
+
+
+def test_a_job_of_open_mpi_is_one_line(account, scratch,
+                                       interface_beside_the_loopback):
+    root = ["--allow-run-as-root"] if account.name == "root" else []
+    text = told(account, "mpirun.openmpi", *root, "--host",
+                "node-1,node-2,node-3,node-4", ring(scratch, "mpicc.openmpi"))
+    assert ranks_that_got_the_message(text) == ["0", "1", "2", "3"], text
+
+
+def test_a_launcher_that_the_user_chose_stays(account):
+    shown = account.run(
+        "env", "OMPI_MCA_plm_rsh_agent=ssh", "HYDRA_LAUNCHER_EXEC=/bin/rsh",
+        "ibemu", "run", "--", "sh", "-c",
+        "echo $OMPI_MCA_plm_rsh_agent $HYDRA_LAUNCHER_EXEC").stdout
+    assert shown == "ssh /bin/rsh\n"

@@ -1,14 +1,16 @@
-#include "cli/run/open_mpi.h"
+#include "cli/run/mpi.h"
 
 namespace ibemu::cli {
 
-launch::Variables OpenMpiVariables() {
+launch::Variables MpiVariables(const std::string& ssh) {
   return {
       // In place of Debian's "^ucx".  Without "cm", ucx and ob1 are left, and
       // ucx comes first if it finds an adapter.
       {"OMPI_MCA_pml", "^cm"},
       // Else "mlx*" and some more: names of drivers.
       {"OMPI_MCA_opal_common_ucx_devices", "any"},
+      {"OMPI_MCA_plm_rsh_agent", ssh},
+      {"HYDRA_LAUNCHER_EXEC", ssh},
   };
 }
 
