@@ -228,7 +228,7 @@ _ibemu() {
         __ltrim_colon_completions "$cur"
         _filedir
         ;;
-      run,0) _ibemu_run_command $cword ;;
+      run,0 | ssh,1) _ibemu_run_command $cword ;;
       *,[01])
         COMPREPLY=($(compgen -W "$(_ibemu_words "$command")" -- "$cur"))
         ;;
