@@ -176,7 +176,7 @@ class CmId {
   virtual absl::Status NotifyEstablished() = 0;
   // The queue pair has moved to an alternate path (ib_cm_notify(),
   // IB_EVENT_PATH_MIG).  Messages keep to the path that they take: an alternate
-  // one was not agreed by them.
+  // one was not agreed on.
   // Errors: InvalidArgument, unless it is established.
   virtual absl::Status NotifyMigrated() = 0;
 

@@ -121,10 +121,7 @@ std::optional<AddressPlan::Owner> AddressPlan::NumberedWith(
   }
   if (number < 1 || number > numbered_.size()) return std::nullopt;
   owner.adapter = numbered_[number - 1];
-  const std::vector<wire::IpNetwork> its = NumberedOf(owner);
-  const bool has = std::ranges::any_of(
-      its, [&](const wire::IpNetwork& one) { return one.address == address; });
-  if (!has) return std::nullopt;
+  if (!wire::IsOwnAddress(address, NumberedOf(owner))) return std::nullopt;
   return owner;
 }
 

@@ -111,7 +111,7 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
   IBEMU_RETURN_IF_ERROR(verbs::CheckQpAttributes(
       hca_.QueryDevice(), kGuidTableEntries, attributes));
   IBEMU_RETURN_IF_ERROR(migration_.Check(attributes, to));
-  Apply(attributes);
+  const bool moved = Apply(attributes);
   if (to == State::kReset) {
     NoteState(to);
     Reset();
@@ -131,10 +131,11 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
                      attributes.en_sqd_async_notify != 0);
   }
   requester_.Pump();
+  if (moved) context_.listener.OnEvent(verbs::EventType::kPathMigrated);
   return absl::OkStatus();
 }
 
-void QueuePair::Apply(const verbs::QpAttributes& attributes) {
+bool QueuePair::Apply(const verbs::QpAttributes& attributes) {
   verbs::QpAttributes& own = context_.attributes;
   if (Names(attributes, attribute::kPort)) KeepCounters();
   verbs::TakeNamed(attributes, own);
@@ -147,15 +148,21 @@ void QueuePair::Apply(const verbs::QpAttributes& attributes) {
     requester_.Start(own.sq_psn);
   }
   if (Names(attributes, attribute::kDestinationQp)) SetPeer();
+  bool moved = false;
   if (Names(attributes, attribute::kMigrationState)) {
     if (PathMigration::State{attributes.path_mig_state} ==
         PathMigration::State::kRearm) {
       migration_.Rearm();
     } else if (Move("by the program")) {
+      moved = true;
+      if (Names(attributes, attribute::kTimeout)) {
+        own.timeout = attributes.timeout;
+      }
       requester_.OnNewPath();
     }
   }
   requester_.RenewRetries();
+  return moved;
 }
 
 void QueuePair::SetPeer() {
@@ -174,15 +181,10 @@ bool QueuePair::Move(absl::string_view why) {
       Incident::Kind::kMigrated, std::nullopt,
       absl::StrFormat("to LID %d by port %d, %s",
                       context_.attributes.ah_attr.dlid, port(), why));
-  // The rest is as it was when the program last changed the state.
-  if (std::optional<QueuePairFacts> facts = context_.history.facts()) {
-    facts->attributes = context_.attributes;
-    context_.history.SetFacts(*std::move(facts));
-  }
+  context_.history.SetAttributes(context_.attributes);
   return true;
 }
 
-// As with rdmavt, a program that asked for it itself is not told.
 bool QueuePair::MoveToAlternatePath(absl::string_view why) {
   if (!Move(why)) return false;
   context_.listener.OnEvent(verbs::EventType::kPathMigrated);

@@ -83,7 +83,8 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
  private:
   using State = verbs::QpState;
 
-  void Apply(const verbs::QpAttributes& attributes);
+  // Returns whether the program has moved it to its alternate path by them.
+  bool Apply(const verbs::QpAttributes& attributes);
   void Reset();
   void ForgetCompletions();
   void EndAndTell();

@@ -46,9 +46,7 @@ size_t PacketPath::room() const {
 }
 
 bool PacketPath::IsOwn(const wire::IpAddress& address) const {
-  return std::ranges::any_of(
-      link_.own_addresses(),
-      [&](const wire::IpNetwork& own) { return own.address == address; });
+  return wire::IsOwnAddress(address, link_.own_addresses());
 }
 
 // A /31 and a /32 have none of their own.

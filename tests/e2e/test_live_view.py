@@ -448,10 +448,12 @@ def test_a_press_is_not_lost_when_the_subnet_is_read_anew(page, tree):
     page.select("links", "node-1/1")
     ActionChains(page.browser).click_and_hold(
         page.element("[data-does=cut]")).perform()
-    rename("renamed")
-    ActionChains(page.browser).release().perform()
-    until(lambda: link_at(tree, "node-1", 1)["cut"])
-    rename("node-2")
+    try:
+        rename("renamed")
+        ActionChains(page.browser).release().perform()
+        until(lambda: link_at(tree, "node-1", 1)["cut"])
+    finally:
+        rename("node-2")
 
 
 @pytest.mark.parametrize("kind, name", [("links", "node-1/1"),

@@ -94,8 +94,10 @@ export class Details {
   // Chooses what it is that the model has by then.
   #chooser({guid, key}, text) {
     const {nodes, links} = this.#model;
-    return button(text, () => this.#does.select(
-      key === undefined ? nodes.get(guid) : links.get(key)), {class: "link"});
+    return button(text, () => {
+      const thing = key === undefined ? nodes.get(guid) : links.get(key);
+      if (thing) this.#does.select(thing);
+    }, {class: "link"});
   }
 
   #node(node) {

@@ -27,24 +27,47 @@ export function say(element, text) {
 }
 
 // Makes `parent` hold what `fresh` are.  What says the same stays the same
-// element: a press may be under way there, or text be selected.  An element
-// that stays keeps what it does, so that may not depend on when it was made.
+// element, also if others come or go before it: a press may be under way there,
+// or text be selected.  An element that stays keeps what it does, so that may
+// not depend on when it was made.
 export function renew(parent, fresh) {
-  const old = [...parent.childNodes];
-  for (const surplus of old.slice(fresh.length)) surplus.remove();
+  let present = parent.firstChild;
   fresh.forEach((wanted, i) => {
-    const present = old[i];
-    if (!present) parent.append(wanted);
-    else if (present.isEqualNode(wanted)) return;
-    else if (isOnlyHolder(present) &&
-             present.cloneNode().isEqualNode(wanted.cloneNode())) {
-      renew(present, [...wanted.childNodes]);
-    } else present.replaceWith(wanted);
+    const same = sameFrom(present, wanted);
+    if (same) {
+      while (present !== same) present = removed(present);
+      present = same.nextSibling;
+    } else if (!present || staysFor(present, fresh.slice(i + 1))) {
+      parent.insertBefore(wanted, present);
+    } else {
+      const next = present.nextSibling;
+      if (holdsOtherThings(present, wanted)) {
+        renew(present, [...wanted.childNodes]);
+      } else present.replaceWith(wanted);
+      present = next;
+    }
   });
+  while (present) present = removed(present);
 }
 
-// Whether what an element holds may change under it: a button does something
-// else if it says something else.
-function isOnlyHolder(node) {
-  return node.nodeType === Node.ELEMENT_NODE && node.nodeName !== "BUTTON";
+function removed(node) {
+  const next = node.nextSibling;
+  node.remove();
+  return next;
+}
+
+// The first that says the same as `wanted`, of `node` and its later siblings.
+function sameFrom(node, wanted) {
+  while (node && !node.isEqualNode(wanted)) node = node.nextSibling;
+  return node;
+}
+
+const staysFor = (node, later) =>
+  later.some((wanted) => node.isEqualNode(wanted));
+
+// Whether two elements differ in what they hold alone, and it may change under
+// them: a button does something else if it says something else.
+function holdsOtherThings(one, other) {
+  return one.nodeType === Node.ELEMENT_NODE && one.nodeName !== "BUTTON" &&
+         one.cloneNode().isEqualNode(other.cloneNode());
 }

@@ -16,11 +16,7 @@ constexpr AdapterId kSwitch{0}, kFirst{1}, kSecond{3};
 
 std::vector<std::string> Texts(const AddressPlan& plan,
                                AddressPlan::Owner owner) {
-  std::vector<std::string> texts;
-  for (const wire::IpNetwork& network : plan.AddressesOf(owner)) {
-    texts.push_back(NetworkText(network));
-  }
-  return texts;
+  return wire::NetworkTexts(plan.AddressesOf(owner));
 }
 
 TEST(AddressPlanTest, NumbersAdaptersInOrderAndTheirPortsByRails) {

@@ -37,6 +37,7 @@ MEMORY = 4096  # bytes
 SIZE = 64  # of a message
 GRH = 40
 Q_KEY = 0x1234
+TIMEOUT = 13  # 34 ms: on a busy machine an answer takes its time
 ACCESS = (e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_REMOTE_WRITE |
           e.IBV_ACCESS_REMOTE_READ)
 
@@ -68,7 +69,7 @@ class End:
         attr.path_mtu = e.IBV_MTU_2048
         attr.max_rd_atomic = attr.max_dest_rd_atomic = 4
         attr.min_rnr_timer = 1
-        attr.timeout = 13  # 34 ms: on a busy machine an answer takes its time
+        attr.timeout = TIMEOUT
         attr.retry_cnt = attr.rnr_retry = 2
         self.qp.to_rts(attr)
 
@@ -219,7 +220,7 @@ def migrate():
         path.alt_ah_attr = AHAttr(dlid=peer.context.query_port(2).lid,
                                   port_num=2)
         path.alt_port_num = 2
-        path.alt_timeout = 10
+        path.alt_timeout = TIMEOUT
         path.path_mig_state = e.IBV_MIG_REARM
         end.qp.modify(path, e.IBV_QP_ALT_PATH | e.IBV_QP_PATH_MIG_STATE)
     number = 0

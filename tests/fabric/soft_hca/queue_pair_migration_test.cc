@@ -162,9 +162,11 @@ TEST_F(QueuePairMigrationTest, AProgramMovesItAndThePeerFollows) {
   EXPECT_EQ(a_->qp->Query().port_num, 2);
   EXPECT_TRUE(Comes(*a_, *b_));
   EXPECT_EQ(b_->qp->Query().port_num, 2);
-  EXPECT_THAT(a_->events, IsEmpty()) << "it asked for it itself";
-  EXPECT_THAT(b_->events, ElementsAre(EventType::kPathMigrated));
+  for (const auto& end : {a_.get(), b_.get()}) {
+    EXPECT_THAT(end->events, ElementsAre(EventType::kPathMigrated));
+  }
   EXPECT_TRUE(Move(*a_).ok()) << "it has moved";
+  EXPECT_THAT(a_->events, SizeIs(1));
   const QueuePairHistory* const history =
       lab_.fabric.histories().Find(lab_.Host(1), a_->qp->number());
   EXPECT_EQ(history->peer()->lid, wire::Lid{b_->provider.QueryPort(2)->lid})
@@ -236,9 +238,12 @@ TEST_F(QueuePairMigrationTest, MovesWhileItsSendQueueIsDrained) {
   a_->Drain();
   lab_.timers.RunPending();
   verbs::QpAttributes move{};
+  move.timeout = 9;
   EXPECT_TRUE(a_->TryModify(move, verbs::QpState::kSendQueueDrain,
-                            verbs::qp_attribute::kMigrationState)
+                            verbs::qp_attribute::kMigrationState |
+                                verbs::qp_attribute::kTimeout)
                   .ok());
+  EXPECT_EQ(a_->qp->Query().timeout, 9) << "as the same call says";
   a_->Modify({}, verbs::QpState::kReadyToSend);
   EXPECT_EQ(a_->qp->Query().port_num, 2);
   EXPECT_TRUE(Comes(*a_, *b_));
