@@ -15,7 +15,8 @@ namespace ibemu::cli {
 //   other driver's adapters, and by Debian's (openmpi-mca-params.conf) not even
 //   those; then ranks talk by TCP, and nothing says so;
 // - the launchers of Open MPI and MPICH start ranks on other hosts of the
-//   fabric: by `ssh`, a program that takes ssh's command line.
+//   fabric: by `ssh`, a program that takes ssh's command line.  Empty: by the
+//   machine's own.
 // Programs other than MPI's read none of them.
 launch::Variables MpiVariables(const std::string& ssh);
 

@@ -250,8 +250,9 @@ void AddLibraries(const RunOptions& options, const std::string& program,
 
 // Adds what MPI needs; what the user has chosen stays.
 void AddMpi(const std::string& program, launch::Variables& environment) {
-  const std::string ssh =
+  std::string ssh =
       absl::StrCat(program.substr(0, program.rfind('/') + 1), kSshProgram);
+  if (access(ssh.c_str(), X_OK) != 0) ssh.clear();  // ibemu was copied alone
   for (auto& [name, value] : MpiVariables(ssh)) {
     if (std::getenv(name.c_str()) == nullptr) {
       environment.emplace_back(std::move(name), std::move(value));

@@ -40,6 +40,7 @@ def programs(scratch, build):
     target.mkdir()
     for name in ("ibemu", "ibemud"):
         shutil.copy(build / "cli" / name, target / name)
+    (target / "ibemu-ssh").symlink_to("ibemu")
     # Where ibemu looks for it, beside itself.  Programs in a run have no
     # sanitizers, so neither has what they load there.
     for name in LIBRARIES:
