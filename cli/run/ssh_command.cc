@@ -20,7 +20,7 @@
 namespace ibemu::cli {
 namespace {
 
-constexpr char kHelp[] =
+constexpr char kSshHelp[] =
     R"(Usage: ibemu ssh [OPTION]... [USER@]NODE [COMMAND [ARG]...]
        ibemu-ssh [OPTION]... [USER@]NODE [COMMAND [ARG]...]
 Run COMMAND on the host NODE of a running fabric: what ssh is to a cluster.  As
@@ -106,7 +106,7 @@ absl::StatusOr<RunOptions> RunOfSsh(std::vector<std::string> words,
 
 void AddSsh(CLI::App& app, Action& action) {
   CLI::App* ssh = app.add_subcommand("ssh");
-  SetHelp(*ssh, kHelp);
+  SetHelp(*ssh, kSshHelp);
   ssh->prefix_command();
   const auto flags = std::make_shared<SshFlags>();
   ssh->add_option("--fabric", flags->fabric);
