@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "launch/child.h"
 
 namespace ibemu::cli {
@@ -17,8 +18,10 @@ namespace ibemu::cli {
 // - the launchers of Open MPI and MPICH start ranks on other hosts of the
 //   fabric: by `ssh`, a program that takes ssh's command line.  Empty: by the
 //   machine's own.
-// Programs other than MPI's read none of them.
-launch::Variables MpiVariables(const std::string& ssh);
+// Of those that say the same, the ones for which `is_set` returns true stay as
+// the user has them.  Programs other than MPI's read none of them.
+launch::Variables MpiVariables(
+    const std::string& ssh, absl::FunctionRef<bool(const char* name)> is_set);
 
 }  // namespace ibemu::cli
 

@@ -248,15 +248,17 @@ void AddLibraries(const RunOptions& options, const std::string& program,
   }
 }
 
-// Adds what MPI needs; what the user has chosen stays.
-void AddMpi(const std::string& program, launch::Variables& environment) {
+// Adds what MPI needs.
+void AddMpi(const std::string& program, const control::Greeting& daemon,
+            launch::Variables& environment) {
   std::string ssh =
       absl::StrCat(program.substr(0, program.rfind('/') + 1), kSshProgram);
-  if (access(ssh.c_str(), X_OK) != 0) ssh.clear();  // ibemu was copied alone
-  for (auto& [name, value] : MpiVariables(ssh)) {
-    if (std::getenv(name.c_str()) == nullptr) {
-      environment.emplace_back(std::move(name), std::move(value));
-    }
+  // The hosts are no others', or ibemu was copied alone.
+  if (!daemon.backend.empty() || access(ssh.c_str(), X_OK) != 0) ssh.clear();
+  for (auto& variable : MpiVariables(ssh, [](const char* name) {
+         return std::getenv(name) != nullptr;
+       })) {
+    environment.push_back(std::move(variable));
   }
 }
 
@@ -359,7 +361,7 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink,
   }
   if (const std::string program = ProgramPath(); !program.empty()) {
     AddLibraries(options, program, command.environment);
-    AddMpi(program, command.environment);
+    AddMpi(program, uplink.client->greeting(), command.environment);
   }
   std::optional<launch::NodeSupervisor> nodes;
   const launch::NodeFds node_fds = launch::NodeFdsFor(DescriptorLimit());

@@ -37,13 +37,16 @@ The options of ssh that launchers give change nothing here: -46AaCKkqTtvXxYy, an
 
 It is "ibemu run --host=NODE" in the words of ssh: it starts in the working
 directory, with the environment, and the exit status is COMMAND's, or 125 to 127.
-For programs that take the path of an ssh (mpirun, mpiexec, rsync, pdsh) there is
+Options of a run around it, such as --profile, do not carry over.
+For programs that take the path of an ssh (mpirun, mpiexec, rsync) there is
 ibemu-ssh.  Inside "ibemu run" Open MPI and MPICH use it by themselves.
 
 Example, a job of MPI on four hosts:
   ibemu run --topology=single-switch:hosts=4 -- \
     mpirun --host node-1,node-2,node-3,node-4 ./program
 )";
+
+constexpr char kEndOfOptions[] = "--";
 
 struct SshFlags {
   std::optional<std::string> fabric;
@@ -67,7 +70,10 @@ std::string Shell() {
 absl::StatusOr<RunOptions> OptionsOf(const SshFlags& flags,
                                      std::vector<std::string> words) {
   for (std::string& word : words) {
-    if (word == kCommandFollows) word = "--";
+    if (word == kCommandFollows) word = kEndOfOptions;
+  }
+  if (!words.empty() && words.front() == kEndOfOptions) {
+    words.erase(words.begin());
   }
   if (flags.user && !words.empty()) {
     words.front() = absl::StrCat(*flags.user, "@", words.front());
@@ -94,12 +100,21 @@ absl::StatusOr<RunOptions> RunOfSsh(std::vector<std::string> words,
     }
     node.erase(0, at + 1);
   }
+  if (!words.empty() && words.front() == kEndOfOptions) {
+    words.erase(words.begin());
+  } else if (!words.empty() && words.front().starts_with('-')) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "\"", words.front(), "\" stands behind NODE: options come before it"));
+  }
   RunOptions options;
   options.hosts = {std::move(node)};
   if (words.empty()) {
     options.command = {shell};
   } else {
-    options.command = {"/bin/sh", "-c", absl::StrJoin(words, " ")};
+    // Launchers write for the shell of who calls them, of which there are two
+    // families.
+    options.command = {shell.ends_with("csh") ? shell : "/bin/sh", "-c",
+                       absl::StrJoin(words, " ")};
   }
   return options;
 }

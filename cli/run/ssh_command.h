@@ -15,9 +15,9 @@ namespace ibemu::cli {
 // of a program: a link beside it.
 inline constexpr char kSshProgram[] = "ibemu-ssh";
 
-// Returns the run that is meant by `words`, "[USER@]NODE [COMMAND...]": its
-// fabric is a running one.  `user`: who calls, for there is nobody else on a
-// host; `shell`: what runs without a COMMAND.
+// Returns the run that is meant by `words`, "[USER@]NODE [--] [COMMAND...]":
+// its fabric is a running one.  `user`: who calls, for there is nobody else on
+// a host; `shell`: that user's, which runs without a COMMAND.
 //
 // Errors: InvalidArgument.
 absl::StatusOr<RunOptions> RunOfSsh(std::vector<std::string> words,

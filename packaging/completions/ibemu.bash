@@ -121,7 +121,7 @@ _ibemu_value() {
 
 # Whether an option takes a value: $1 is the command, $2 the option.
 _ibemu_takes_value() {
-  [[ " $(_ibemu_options "$1") " == *" $2= "* ]]
+  [[ " $(_ibemu_options "$1") " == *" $2= "* || $1$2 == ssh-l ]]
 }
 
 # Completes words[$1] and the rest as a command.  _command_offset counts as

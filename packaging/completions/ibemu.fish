@@ -98,7 +98,7 @@ $c -n '__ibemu_uses run' -l sched -x -a 'batch inherit'
 $c -n '__ibemu_uses run' -l keep
 $c -n '__ibemu_uses run' -l no-adapter
 $c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --addresses --fabric --backend --host --profile --device-name --hostname --outside --state --sched)'
-$c -n '__ibemu_uses ssh; and not __ibemu_has 0' -x -a '(__fish_complete_subcommand --fcs-skip=3 --fabric -l)'
+$c -n '__ibemu_uses ssh; and not __ibemu_has 0' -x -a '(__fish_complete_subcommand --fcs-skip=3 \'\' --fabric -l)'
 
 $c -n '__ibemu_uses run ssh stop status nodes links health link node device host counter fault qp cq mr srq mcast scenario console capture events why export' -l fabric -x -a '(__ibemu_fabrics)'
 $c -n '__ibemu_uses up ls status nodes links health counter fault qp cq mr srq mcast events why doctor' -l json

@@ -124,6 +124,8 @@ def test_ssh_lets_a_shell_read_the_words_of_the_command(ssh):
     assert ssh("node-2", "echo  $IBEMU_HOST;", "echo", "a", "  b").stdout == (
         "node-2\na b\n")
     assert ssh("node-2", "echo", "--", "-n").stdout == "-- -n\n"
+    assert ssh("node-2", "--", "uname", "-n").stdout == "node-2\n"
+    assert ssh("--", "node-2", "uname", "-n").stdout == "node-2\n"
 
 
 def test_ssh_takes_what_launchers_give_to_ssh(ssh):

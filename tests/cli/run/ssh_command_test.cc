@@ -21,6 +21,20 @@ TEST(SshCommandTest, WithoutACommandThereIsAShell) {
   EXPECT_THAT(run->command, ElementsAre("/bin/zsh"));
 }
 
+TEST(SshCommandTest, ACommandMayBeginBehindTwoHyphens) {
+  const auto run = RunOfSsh({"node-2", "--", "a", "--"}, "me", "");
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_THAT(run->command, ElementsAre("/bin/sh", "-c", "a --"));
+  EXPECT_EQ(RunOfSsh({"node-2", "-x", "a"}, "me", "").status().message(),
+            "\"-x\" stands behind NODE: options come before it");
+}
+
+TEST(SshCommandTest, AShellOfTheOtherFamilyReadsTheCommandToo) {
+  const auto run = RunOfSsh({"node-2", "a"}, "me", "/bin/tcsh");
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_THAT(run->command, ElementsAre("/bin/tcsh", "-c", "a"));
+}
+
 TEST(SshCommandTest, TheUserIsWhoCalls) {
   const auto run = RunOfSsh({"me@node@2", "true"}, "me@node", "");
   ASSERT_TRUE(run.ok()) << run.status();

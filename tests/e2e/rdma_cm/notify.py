@@ -20,6 +20,11 @@ class AddressInformation(ctypes.Structure):  # rdma_addrinfo
                 ("lengths", ctypes.c_uint * 2), ("rest", ctypes.c_void_p * 9)]
 
 
+class Parameters(ctypes.Structure):  # rdma_conn_param
+    _fields_ = [("private_data", ctypes.c_void_p), ("bytes", ctypes.c_uint8 * 7),
+                ("qp_num", ctypes.c_uint32)]
+
+
 def do(name, *arguments):
     if getattr(library, name)(*arguments) != 0:
         raise OSError(ctypes.get_errno(), name)
@@ -36,13 +41,15 @@ hints = AddressInformation(flags=PASSIVE if server else 0, port_space=TCP)
 found, end = ctypes.c_void_p(), ctypes.c_void_p()
 do("rdma_getaddrinfo", SERVER, PORT, ctypes.byref(hints), ctypes.byref(found))
 do("rdma_create_ep", ctypes.byref(end), found, None, None)
+parameters = ctypes.byref(Parameters(qp_num=0x99))
 if server:
     listener, end = end, ctypes.c_void_p()
     do("rdma_listen", listener, 1)
     do("rdma_get_request", listener, ctypes.byref(end))
-    do("rdma_accept", end, None)
+    do("rdma_accept", end, parameters)
 else:
-    do("rdma_connect", end, None)
+    do("rdma_connect", end, parameters)
+    do("rdma_establish", end)
 for name, number in EVENTS.items():
     print(name, told(end, number), flush=True)
 signal.pause()  # so that the other end stays connected
