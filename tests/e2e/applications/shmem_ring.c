@@ -18,6 +18,8 @@ int main(void) {
   shmem_barrier_all();
   for (int i = 0; i < COUNT; ++i) right &= theirs[i] == before + i;
   printf("rank %d: %s\n", me, right ? "right" : "wrong");
-  shmem_finalize();
-  return !right;
+  fflush(stdout);
+  shmem_barrier_all();
+  // In Debian 12 shmem_finalize() crashes, on any machine.
+  shmem_global_exit(!right);
 }
