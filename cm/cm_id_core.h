@@ -53,7 +53,9 @@ class CmIdCore final : public CmId {
   absl::Status SendSidrReq(const SidrRequest& request) override;
   absl::Status SendSidrRep(const SidrReply& reply) override;
   absl::Status NotifyEstablished() override;
-  absl::Status NotifyMigrated() override { return connection_.NotifyMigrated(); }
+  absl::Status NotifyMigrated() override {
+    return connection_.NotifyMigrated();
+  }
   absl::StatusOr<verbs::QpAttributes> QpAttributesFor(
       verbs::QpState state, std::optional<uint8_t> ack_timeout) const override {
     return connection_.QpAttributesFor(state, ack_timeout);
