@@ -82,8 +82,8 @@ class QueuePairHistory {
   void SetPeer(const Peer& peer) { peer_ = peer; }
   // `time` of the argument is not read.
   void SetFacts(const QueuePairFacts& facts);
-  // Changes the attributes of the facts, if there are any: the rest is as it was
-  // when the program last changed the queue pair.
+  // Changes the attributes of the facts, if there are any.  The rest is as it
+  // was when the program last changed the queue pair.
   void SetAttributes(const verbs::QpAttributes& attributes) {
     if (facts_) facts_->attributes = attributes;
   }

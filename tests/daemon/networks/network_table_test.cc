@@ -254,9 +254,9 @@ TEST_F(RealDeviceTest, APortHasInterfacesInNoMoreThan64FurtherPartitions) {
   Attach(client, "node-1", std::move(tun_));
   const auto attach = [&](int partition) {
     client.descriptor = MakeTun("ib0.further");
-    return Call(client, "network.attach",
-                {{"node", "node-1"},
-                 {"partition", absl::StrFormat("%x", partition)}});
+    return Call(
+        client, "network.attach",
+        {{"node", "node-1"}, {"partition", absl::StrFormat("%x", partition)}});
   };
   for (int partition = 1; partition <= 64; ++partition) {
     ASSERT_TRUE(attach(partition).contains("result")) << partition;
