@@ -9,17 +9,15 @@
 
 namespace ibemu::cli {
 
-// Returns the variables by which
-// - Open MPI sends through UCX whenever a run has an adapter that does verbs,
-// as
-//   it does by itself where a driver is mlx5.  By its own defaults it takes no
-//   other driver's adapters, and by Debian's (openmpi-mca-params.conf) not even
-//   those; then ranks talk by TCP, and nothing says so;
+// Returns the variables, but for those that the user has set, by which
+// - Open MPI sends through UCX whenever a run has an adapter that does verbs.
+//   Its own defaults do that for adapters of mlx5 alone, and Debian's
+//   (openmpi-mca-params.conf) for none: ranks would talk by TCP unnoticed;
 // - the launchers of Open MPI and MPICH start ranks on other hosts of the
 //   fabric: by `ssh`, a program that takes ssh's command line.  Empty: by the
 //   machine's own.
-// Of those that say the same, the ones for which `is_set` returns true stay as
-// the user has them.  Programs other than MPI's read none of them.
+// Programs other than MPI's read none of them.  `is_set`: whether the user has
+// set a variable; one for MPICH's launcher keeps all of that launcher's.
 launch::Variables MpiVariables(
     const std::string& ssh, absl::FunctionRef<bool(const char* name)> is_set);
 

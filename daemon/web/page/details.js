@@ -91,7 +91,7 @@ export class Details {
     (same ?? this.#title).focus();
   }
 
-  // Chooses what it is that the model has by then.
+  // A button that chooses a node or a link, as the model has it at the press.
   #chooser({guid, key}, text) {
     const {nodes, links} = this.#model;
     return button(text, () => {

@@ -26,10 +26,10 @@ export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-// Makes `parent` hold what `fresh` are.  What says the same stays the same
-// element, also if others come or go before it: a press may be under way there,
-// or text be selected.  An element that stays keeps what it does, so that may
-// not depend on when it was made.
+// Makes the children of `parent` say what the nodes `fresh` say.  A child that
+// says it already stays, also if others come or go before it: a press may be
+// under way there, or text be selected.  It keeps its own listeners, so these
+// must look up what they act on when they are called.
 export function renew(parent, fresh) {
   let present = parent.firstChild;
   fresh.forEach((wanted, i) => {
