@@ -138,7 +138,7 @@ int Run(const std::vector<std::string>& qemu) {
                uintmax_t{link.config_accesses}, uintmax_t{link.bar_accesses},
                uintmax_t{link.stray_accesses}, uintmax_t{link.resets},
                uintmax_t{guest.interrupts}, uintmax_t{guest.faults});
-  return launch::ExitStatus(wait_status);
+  return launch::EndLike(wait_status);
 }
 
 }  // namespace
