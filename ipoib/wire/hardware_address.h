@@ -14,6 +14,7 @@ namespace ibemu::ipoib {
 enum class EtherType : uint16_t {
   kIpv4 = 0x0800,
   kArp = 0x0806,
+  kTransparentBridging = 0x6558,  // a frame of Ethernet: RFC 1701
   kIpv6 = 0x86dd,
 };
 
