@@ -111,11 +111,13 @@ absl::Status CheckOwner(int socket, const std::string& path) {
 json ParametersOf(const NetworkPort& port) {
   json parameters = {{"node", port.node}, {"port", port.port}};
   if (!port.partition.empty()) parameters["partition"] = port.partition;
+  if (!port.ethernet.empty()) parameters["ethernet"] = port.ethernet;
   return parameters;
 }
 
 AttachedNetwork NetworkOf(const json& result) {
   return {.addresses = result.value("addresses", std::vector<std::string>()),
+          .mac = result.value("mac", ""),
           .mtu = result.value("mtu", 0),
           .waits = result.value("waits", false)};
 }
@@ -275,17 +277,20 @@ absl::StatusOr<Attached> Client::Attach(int fuse_fd,
 
 absl::StatusOr<std::vector<NetworkPort>> Client::NetworkPorts(
     const std::vector<std::string>& hosts,
-    const std::vector<std::string>& partitions) {
+    const std::vector<std::string>& partitions,
+    const std::vector<std::string>& switches) {
   json parameters = {{"hosts", hosts}};
-  // A daemon of an older version has no such parameter.
+  // A daemon of an older version has no such parameters.
   if (!partitions.empty()) parameters["partitions"] = partitions;
+  if (!switches.empty()) parameters["ethernet"] = switches;
   IBEMU_ASSIGN_OR_RETURN(const json result,
                          impl_->Call("network.ports", parameters, -1));
   std::vector<NetworkPort> ports;
   for (const json& port : result) {
     ports.push_back({.node = port.value("node", ""),
                      .port = port.value("port", 0),
-                     .partition = port.value("partition", "")});
+                     .partition = port.value("partition", ""),
+                     .ethernet = port.value("ethernet", "")});
   }
   return ports;
 }

@@ -40,9 +40,10 @@ struct AttachedDevice {
 
 // A host that has an address.
 struct NamedAddress {
-  std::string address;    // "198.18.0.2"
-  std::string node;       // the node's description
-  std::string partition;  // of a further partition's interface, "8001"
+  std::string address;  // "198.18.0.2"
+  std::string node;     // the node's description
+  // Of a further partition's interface, "8001", or of a switch's, "blue".
+  std::string partition;
 };
 
 struct Attached {
@@ -54,12 +55,14 @@ struct Attached {
 struct NetworkPort {
   std::string node;  // its GUID
   int port = 0;
-  std::string partition;  // a further one's, "8001"; else empty
+  std::string partition{};  // a further one's, "8001"; else empty
+  std::string ethernet{};   // the switch's name; empty: it is of IPoIB
 };
 
 // The network interface of a run.
 struct AttachedNetwork {
   std::vector<std::string> addresses;  // "198.18.0.1/16"
+  std::string mac;                     // of Ethernet: "02:00:00:00:00:05"
   int mtu = 0;                         // 0: not known yet
   bool waits = false;                  // it will be up soon
 };
@@ -116,16 +119,20 @@ class Client {
   absl::StatusOr<Attached> Attach(int fuse_fd, const AttachRequest& request);
 
   // Returns the ports with addresses of the hosts that Attach() would show,
-  // each followed by its further partitions, of which P_Keys are given.
+  // each followed by its further partitions, of which P_Keys are given, and by
+  // its ports on switches of Ethernet, of which names are.
   //
   // Errors: AlreadyExists, another run has one of them for a network;
-  // InvalidArgument or FailedPrecondition, a port can't be in that partition.
+  // InvalidArgument or FailedPrecondition, a port can't be in that partition,
+  // or a switch not be called that.
   absl::StatusOr<std::vector<NetworkPort>> NetworkPorts(
       const std::vector<std::string>& hosts,
-      const std::vector<std::string>& partitions);
+      const std::vector<std::string>& partitions,
+      const std::vector<std::string>& switches);
 
-  // Passes a TUN device to the daemon, which carries its packets as long as
-  // this connection is open.  `tun_fd` remains the caller's to close.
+  // Passes a TUN device, of Ethernet a TAP device, to the daemon, which carries
+  // its packets as long as this connection is open.  `tun_fd` remains the
+  // caller's to close.
   absl::StatusOr<AttachedNetwork> AttachNetwork(int tun_fd,
                                                 const NetworkPort& port);
   // Returns what AttachNetwork() did, as it is now.

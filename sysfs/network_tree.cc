@@ -17,7 +17,7 @@
 namespace ibemu::sysfs {
 namespace {
 
-constexpr size_t kUsualMtu = 2044;  // until the broadcast group is known
+constexpr size_t kUsualMtu = 2044;  // of IPoIB, until its group is known
 
 // Adds a file whose line depends on what the interface is at each read.
 void AddFact(Entry& directory, std::string_view name, const ViewDevice& device,
@@ -42,21 +42,24 @@ void AddNumber(Entry& directory, std::string_view name,
           });
 }
 
-// What a datagram interface of Linux always says.
+// What a datagram interface of Linux always says, and one of Ethernet.
 void AddConstants(Entry& directory, const NetworkInterface& network) {
-  AddLine(directory, "type", "32");  // ARPHRD_INFINIBAND
-  AddLine(directory, "addr_len", "20");
-  AddLine(directory, "addr_assign_type", "0");
+  const bool is_ethernet = network.is_ethernet;
+  AddLine(directory, "type", is_ethernet ? "1" : "32");  // of ARPHRD_
+  AddLine(directory, "addr_len", is_ethernet ? "6" : "20");
+  AddLine(directory, "addr_assign_type", is_ethernet ? "3" : "0");
   AddLine(directory, "dev_id", absl::StrFormat("0x%x", network.port - 1));
   AddLine(directory, "dev_port", absl::StrCat(network.port - 1));
-  AddLine(directory, "mode", "datagram");
-  AddLine(directory, "umcast", "0");
+  if (!is_ethernet) {
+    AddLine(directory, "mode", "datagram");
+    AddLine(directory, "umcast", "0");
+  }
   AddLine(directory, "flags", "0x1003");  // up, broadcast, multicast
   AddLine(directory, "dormant", "0");
   AddLine(directory, "testing", "0");
   AddLine(directory, "link_mode", "0");
   AddLine(directory, "netdev_group", "0");
-  AddLine(directory, "tx_queue_len", "256");
+  AddLine(directory, "tx_queue_len", is_ethernet ? "1000" : "256");
   AddLine(directory, "ifalias", "");
   AddLine(directory, "uevent", absl::StrCat("INTERFACE=", network.name));
   if (!network.parent.empty()) AddLine(directory, "parent", network.parent);
@@ -107,9 +110,11 @@ void AddNetwork(Entry& root, const ViewDevice& device,
           [](const NetworkFacts& facts) { return facts.address; });
   AddFact(directory, "broadcast", device, network,
           [](const NetworkFacts& facts) { return facts.broadcast; });
-  AddFact(directory, "pkey", device, network, [](const NetworkFacts& facts) {
-    return absl::StrFormat("0x%04x", facts.pkey);
-  });
+  if (!network.is_ethernet) {
+    AddFact(directory, "pkey", device, network, [](const NetworkFacts& facts) {
+      return absl::StrFormat("0x%04x", facts.pkey);
+    });
+  }
   AddFact(directory, "mtu", device, network, [](const NetworkFacts& facts) {
     return absl::StrCat(facts.mtu == 0 ? kUsualMtu : facts.mtu);
   });

@@ -37,11 +37,12 @@ struct NetworkFacts {
   uint64_t tx_packets = 0, tx_bytes = 0, tx_dropped = 0;
 };
 
-// A network interface of a port: a device of IPoIB.
+// A network interface of a port: a device of IPoIB or of Ethernet.
 struct NetworkInterface {
-  std::string name;      // "ib0", "ib0.8001"
+  std::string name;      // "ib0", "ib0.8001", "blue"
   std::string parent{};  // of a further partition's: "ib0"; else empty
   int port = 0;
+  bool is_ethernet = false;
   // Called at each read; nothing: it is gone.
   std::function<std::optional<NetworkFacts>()> facts;
 };

@@ -10,9 +10,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "base/absl_text.h"
 #include "base/did_you_mean.h"
 #include "cli/lab/host_list.h"
 #include "control/socket_path.h"
@@ -189,7 +192,8 @@ class LabParser {
     return absl::StrCat("--", name);
   }
 
-  // true, false or P_Keys, of which `ibemu run` knows what they may be.
+  // true, false, or P_Keys and switches, of which `ibemu run` knows what they
+  // may be.
   void ReadNet(const SpecValue& map, LabProgram& program) {
     const SpecEntry* entry = map.Find("net");
     if (entry == nullptr || entry->value.text == "false") return;
@@ -198,9 +202,17 @@ class LabParser {
       program.arguments.emplace_back("--net");
       return;
     }
-    constexpr std::string_view kOfPKeys = "0123456789abcdefABCDEFx,";
-    if (text.empty() || text.find_first_not_of(kOfPKeys) != text.npos) {
-      checks_.BadValue(*entry, "it is true, false or P_Keys, as in 8001,8002");
+    constexpr std::string_view kOfPKeys = "0123456789abcdefABCDEFx";
+    for (const absl::string_view word : absl::StrSplit(text, ',')) {
+      const bool is_pkey =
+          !word.empty() &&
+          word.find_first_not_of(Absl(kOfPKeys)) == absl::string_view::npos;
+      if (!is_pkey && !absl::StartsWith(word, "ether:")) {
+        checks_.BadValue(*entry,
+                         "it is true, false, or P_Keys and switches, as in "
+                         "8001,ether:blue");
+        break;
+      }
     }
     program.arguments.push_back("--net=" + text);
   }

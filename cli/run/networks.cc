@@ -28,25 +28,42 @@ absl::StatusOr<control::AttachedNetwork> AwaitJoin(
   }
 }
 
+// `number`: of the port, from 0 on.  As ipoib_vlan_add() names those of P_Keys;
+// the first one on a switch has the switch's name.
+std::string NameOf(const control::NetworkPort& port, int number) {
+  if (!port.ethernet.empty()) {
+    return number == 0 ? port.ethernet
+                       : absl::StrCat(port.ethernet, "-", number);
+  }
+  const std::string name = absl::StrCat("ib", number);
+  return port.partition.empty() ? name
+                                : absl::StrCat(name, ".", port.partition);
+}
+
 }  // namespace
 
 absl::StatusOr<Network> AttachNetwork(
     control::Client& daemon, const std::vector<std::string>& hosts,
-    const std::vector<std::string>& partitions) {
+    const std::vector<std::string>& partitions,
+    const std::vector<std::string>& switches) {
   Network network;
-  IBEMU_ASSIGN_OR_RETURN(network.ports, daemon.NetworkPorts(hosts, partitions));
-  int port_count = 0;
+  IBEMU_ASSIGN_OR_RETURN(network.ports,
+                         daemon.NetworkPorts(hosts, partitions, switches));
+  int number = -1;
   for (const control::NetworkPort& port : network.ports) {
+    const bool is_ethernet = !port.ethernet.empty();
+    if (!is_ethernet && port.partition.empty()) ++number;  // another port
     launch::NetworkDevice& interface = network.interfaces.emplace_back();
-    // As ipoib_vlan_add() names those of P_Keys.
-    interface.name = port.partition.empty() ? absl::StrCat("ib", port_count++)
-                                            : absl::StrCat("ib", port_count - 1,
-                                                           ".", port.partition);
-    IBEMU_ASSIGN_OR_RETURN(const UniqueFd tun,
-                           launch::MakeNetworkDevice(interface.name));
+    interface.name = NameOf(port, number);
+    IBEMU_ASSIGN_OR_RETURN(
+        const UniqueFd tun,
+        launch::MakeNetworkDevice(interface.name,
+                                  is_ethernet ? launch::DeviceKind::kEthernet
+                                              : launch::DeviceKind::kIpoib));
     IBEMU_ASSIGN_OR_RETURN(control::AttachedNetwork attached,
                            daemon.AttachNetwork(tun.get(), port));
     interface.addresses = std::move(attached.addresses);
+    interface.mac = std::move(attached.mac);
   }
   return network;
 }
@@ -62,7 +79,8 @@ absl::Status BringUp(control::Client& daemon, Network& network) {
 
 std::string AddressOf(const Network& network) {
   for (size_t i = 0; i < network.ports.size(); ++i) {
-    if (!network.ports[i].partition.empty()) continue;
+    const control::NetworkPort& port = network.ports[i];
+    if (!port.partition.empty() || !port.ethernet.empty()) continue;
     for (const std::string& address : network.interfaces[i].addresses) {
       const bool is_ipv4 = address.find(':') == std::string::npos;
       if (is_ipv4) return address.substr(0, address.find('/'));

@@ -14,18 +14,20 @@ namespace ibemu::cli {
 
 // A Network is what --net gives a command.
 struct Network {
-  std::vector<control::NetworkPort> ports;        // ib0, ib0.8001, ib1, ...
+  std::vector<control::NetworkPort> ports;  // ib0, ib0.8001, blue, ib1, ...
   std::vector<launch::NetworkDevice> interfaces;  // of the same
 };
 
-// Makes an interface of each port with addresses of `hosts` (ib0), and one more
-// of each for each of the P_Keys `partitions` (ib0.8001), in this process's
-// network namespace, and hands them to the daemon.
+// Makes an interface of each port with addresses of `hosts` (ib0), and of each
+// one more for each of the P_Keys `partitions` (ib0.8001) and for each of the
+// `switches` of Ethernet (blue), in this process's network namespace, and hands
+// them to the daemon.
 //
 // Errors: those of the daemon, and of launch::MakeNetworkDevice().
 absl::StatusOr<Network> AttachNetwork(
     control::Client& daemon, const std::vector<std::string>& hosts,
-    const std::vector<std::string>& partitions);
+    const std::vector<std::string>& partitions,
+    const std::vector<std::string>& switches);
 
 // Waits for a while until the interfaces have joined their groups, for these
 // say how long packets may be, and brings them up.

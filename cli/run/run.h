@@ -50,6 +50,9 @@ struct RunOptions {
   // With `net`: P_Keys of further partitions, in which each of those ports has
   // an interface, too.
   std::vector<std::string> partitions;
+  // With `net`: names of virtual switches of Ethernet, on each of which each of
+  // those ports has an interface, too.
+  std::vector<std::string> switches;
 
   // With `net`: who connects that network to the machine's, a name of
   // launch::OutsidePrograms(), or kNoOutside.

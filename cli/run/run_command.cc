@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
 #include "cli/run/run.h"
@@ -59,11 +61,11 @@ driven from user space.
   --hostname=NAME   the host name that COMMAND finds, with a boot id that
                     belongs to the host; default: the host's first word.
                     "-" leaves both as the machine has them
-  --net[=PKEY,...]  COMMAND has a network of its own: an interface ib0 with the
+  --net[=WORD,...]  COMMAND has a network of its own: an interface ib0 with the
                     addresses of its host, by which plain TCP/IP reaches other
                     runs with --net, and nothing else. One run of a host at a
-                    time. With P_Keys, it has an interface in each of those
-                    partitions, too: ib0.8001
+                    time. A WORD adds one: a P_Key in that partition, ib0.8001;
+                    ether:NAME on a virtual switch of Ethernet of that name
   --outside=pasta|slirp4netns|none
                     the way from the network of --net to the machine's, by a
                     program that is installed; default none. For root
@@ -181,14 +183,21 @@ absl::Status CheckOutside(const RunOptions& options) {
       "--outside is a way out of the network that --net makes: give both");
 }
 
-// Each --net has P_Keys behind it, or nothing ("true").
+// What names a switch of Ethernet among the words of --net.
+constexpr char kEthernet[] = "ether:";
+
+// Each --net has P_Keys and switches behind it, or nothing ("true").
 void TakeNetwork(RunFlags& flags) {
   RunOptions& options = flags.options;
   options.net = !flags.net.empty();
   for (const std::string& text : flags.net) {
     if (text == "true") continue;
-    for (const absl::string_view pkey : absl::StrSplit(text, ',')) {
-      options.partitions.emplace_back(pkey);
+    for (const absl::string_view word : absl::StrSplit(text, ',')) {
+      if (absl::StartsWith(word, kEthernet)) {
+        options.switches.emplace_back(absl::StripPrefix(word, kEthernet));
+      } else {
+        options.partitions.emplace_back(word);
+      }
     }
   }
 }

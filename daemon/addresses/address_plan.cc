@@ -144,6 +144,16 @@ std::vector<wire::IpNetwork> AddressPlan::AddressesOf(Owner owner) const {
   return added != added_.end() ? added->second : NumberedOf(owner);
 }
 
+// The first and the last 256 addresses are reserved.
+std::optional<wire::IpNetwork> AddressPlan::LinkLocalOf(
+    AdapterId adapter) const {
+  constexpr uint32_t kFirst = 0xa9fe'0100, kEnd = 0xa9fe'ff00;
+  const auto place = static_cast<size_t>(adapter);
+  const uint32_t number = place < numbers_.size() ? numbers_[place] : 0;
+  if (number == 0 || number - 1 >= kEnd - kFirst) return std::nullopt;
+  return wire::IpNetwork{wire::IpAddress::Ipv4(kFirst + number - 1), 16};
+}
+
 std::vector<AddressPlan::HostAddress> AddressPlan::Hosts(
     size_t limit, uint16_t partition) const {
   const auto counts = [&](const wire::IpAddress& address) {

@@ -72,6 +72,11 @@ class AddressPlan {
   // The addresses of an interface, IPv4 first.
   std::vector<wire::IpNetwork> AddressesOf(Owner owner) const;
 
+  // Returns the address of an adapter in IPv4's link-local network (RFC 3927)
+  // by its place in a plan by number, 169.254.1.0/16 of the first; nothing
+  // where there is none.
+  std::optional<wire::IpNetwork> LinkLocalOf(AdapterId adapter) const;
+
   // Returns the adapters that have an IPv4 address, each with its first one, in
   // the order of the addresses, at most `limit`.  Of a further partition, those
   // with IPv6 alone are among them.

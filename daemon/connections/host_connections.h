@@ -35,6 +35,7 @@ class HostConnections final : public rdma_cm::Adapter {
                   const Addresses& addresses);
 
   mad::Host& host() override { return *host_; }
+  verbs::Provider& provider() { return provider_; }
   cm::ConnectionManager& cm() override { return cm_; }
   mad::SaClient& sa(int port) override { return PortAt(port).sa; }
   mad::MulticastMembers& members(int port) override {

@@ -8,20 +8,19 @@ namespace ibemu::daemon {
 
 HostNetwork::HostNetwork(Loop& loop,
                          std::shared_ptr<HostConnections> connections, int port,
-                         uint16_t partition, TunDevice tun)
+                         TunDevice tun, MakeCarrier make)
     : loop_(loop),
       port_(port),
       name_(tun.name()),
       connections_(std::move(connections)),
-      link_(connections_->link(port, partition)),
       tun_(std::move(tun)),
-      buffer_(TunDevice::kLongestPacket) {
-  path_.emplace(loop, *link_, static_cast<ipoib::PacketPath::Device&>(*this));
-  tun_->SetCarrier(link_->up());
+      buffer_(TunDevice::kLongestPacket),
+      carrier_(make(*connections_, *this)) {
+  tun_->SetCarrier(carrier_->up());
 }
 
 HostNetwork::~HostNetwork() {
-  path_.reset();
+  carrier_.reset();
   CloseDevice();
 }
 
@@ -43,7 +42,7 @@ absl::Status HostNetwork::Start(absl::AnyInvocable<void()> ended) {
 
 bool HostNetwork::waits() const {
   const mad::Port& port = connections_->host().device().port(port_);
-  return !link_->up() && port.Info().port_state == mad::PortState::kActive;
+  return !carrier_->up() && port.Info().port_state == mad::PortState::kActive;
 }
 
 absl::Status HostNetwork::Watch() {
@@ -53,14 +52,14 @@ absl::Status HostNetwork::Watch() {
 // What can't be sent waits in the device, whose queue has an end.
 void HostNetwork::OnReadable() {
   for (int i = 0; i < kBurst; ++i) {
-    if (path_->room() == 0) {
+    if (carrier_->room() == 0) {
       paused_ = true;
       return loop_.Forget(tun_->fd());
     }
     const auto packet = tun_->Read(buffer_);
     if (!packet.ok()) return End();
     if (packet->empty()) return;
-    path_->Send(*packet);
+    carrier_->Send(*packet);
   }
 }
 
@@ -74,7 +73,7 @@ void HostNetwork::OnHostChange() {
 
 void HostNetwork::End() {
   if (ended()) return;
-  path_.reset();
+  carrier_.reset();
   changes_.reset();
   CloseDevice();
   connections_.reset();
@@ -87,7 +86,7 @@ void HostNetwork::Receive(std::span<const std::byte> packet) {
 }
 
 void HostNetwork::OnLinkChange() {
-  tun_->SetCarrier(link_->up());
+  if (carrier_ != nullptr) tun_->SetCarrier(carrier_->up());
   OnRoom();
 }
 

@@ -1,17 +1,25 @@
 #include "daemon/networks/network_table.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "base/absl_text.h"
 #include "base/status_macros.h"
 #include "daemon/networks/tun_device.h"
 #include "daemon/words/partition_text.h"
 #include "daemon/words/port_text.h"
+#include "ipoib/ethernet/switch_group.h"
 #include "ipoib/multicast_gid.h"
+#include "ipoib/netdev/packet_path.h"
 #include "ipoib/wire/hardware_address.h"
 #include "mad/port.h"
 #include "mad/wire/sa_services.h"
@@ -26,13 +34,18 @@ namespace {
 
 using nlohmann::json;
 
+// "02:00:00:00:00:05"
+std::string HardwareText(std::span<const uint8_t> bytes) {
+  return absl::StrJoin(bytes, ":", [](std::string* text, uint8_t byte) {
+    absl::StrAppendFormat(text, "%02x", byte);
+  });
+}
+
 // "80:00:00:48:fe:80:..."
 std::string HardwareText(const ipoib::HardwareAddress& address) {
-  std::vector<std::byte> bytes;
-  wire::Append(address, bytes);
-  return absl::StrJoin(bytes, ":", [](std::string* text, std::byte byte) {
-    absl::StrAppendFormat(text, "%02x", std::to_integer<int>(byte));
-  });
+  std::array<uint8_t, wire::kBytes<ipoib::HardwareAddress>> bytes{};
+  wire::Encode(address, std::as_writable_bytes(std::span(bytes)));
+  return HardwareText(bytes);
 }
 
 // The hardware address of everybody: RFC 4391 §9.1.1.
@@ -45,6 +58,24 @@ ipoib::HardwareAddress EverybodyOf(const ipoib::Link& link) {
 
 // Of further partitions, for each port.  They stay, so there is an end to them.
 constexpr size_t kMostInterfaces = 64;
+
+// As the name of a network device, with room for a number.
+absl::Status CheckSwitchName(std::string_view name) {
+  const bool sound =
+      !name.empty() && name.size() <= ipoib::kLongestSwitchName &&
+      absl::ascii_isalpha(static_cast<unsigned char>(name.front())) &&
+      std::ranges::all_of(name, [](char c) {
+        return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' ||
+               c == '_';
+      });
+  if (sound && name != "lo" && !name.starts_with("ib")) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "\"", Absl(name),
+      "\" is no name of a switch: it is a letter and at most ",
+      ipoib::kLongestSwitchName - 1,
+      " letters, digits, hyphens and underscores, and neither \"lo\" nor "
+      "begins with \"ib\""));
+}
 
 absl::Status TooManyInterfaces() {
   return absl::ResourceExhaustedError(
@@ -103,14 +134,16 @@ std::vector<NetworkTable::Shown> NetworkTable::In(
     if (network == nullptr || network->ended() || entry.place != place) {
       continue;
     }
-    shown.push_back({key.adapter, key.partition, InterfaceOf(key, network)});
+    shown.push_back({key.adapter, key.partition, key.ethernet_switch,
+                     InterfaceOf(key, entry)});
   }
   return shown;
 }
 
 // The interface of a further partition is a child of the port's first one.
-sysfs::NetworkInterface NetworkTable::InterfaceOf(
-    const Key& key, const std::shared_ptr<HostNetwork>& network) const {
+sysfs::NetworkInterface NetworkTable::InterfaceOf(const Key& key,
+                                                  const Entry& entry) const {
+  const auto network = entry.network.lock();
   const auto first = entries_.find({key.adapter, key.port});
   const auto parent = key.partition == 0 || first == entries_.end()
                           ? nullptr
@@ -118,23 +151,29 @@ sysfs::NetworkInterface NetworkTable::InterfaceOf(
   return {.name = network->name(),
           .parent = parent == nullptr ? "" : parent->name(),
           .port = network->port(),
-          .facts = [weak = std::weak_ptr(
-                        network)]() -> std::optional<sysfs::NetworkFacts> {
+          .is_ethernet = !key.ethernet_switch.empty(),
+          .facts = [weak = entry.network, carried = entry.carried]()
+              -> std::optional<sysfs::NetworkFacts> {
             const auto network = weak.lock();
             if (network == nullptr || network->ended()) return std::nullopt;
-            const ipoib::Link& link = network->link();
-            const auto& counters = network->counters();
-            return sysfs::NetworkFacts{
-                .address = HardwareText(link.hardware_address()),
-                .broadcast = HardwareText(EverybodyOf(link)),
-                .pkey = link.pkey(),
-                .mtu = link.mtu(),
-                .carrier = link.up(),
-                .rx_packets = counters.received,
-                .rx_bytes = counters.received_bytes,
-                .tx_packets = counters.sent,
-                .tx_bytes = counters.sent_bytes,
-                .tx_dropped = counters.dropped};
+            const ipoib::Carrier& carrier = network->carrier();
+            const auto& counters = carrier.counters();
+            sysfs::NetworkFacts facts{.mtu = carrier.mtu(),
+                                      .carrier = carrier.up(),
+                                      .rx_packets = counters.received,
+                                      .rx_bytes = counters.received_bytes,
+                                      .tx_packets = counters.sent,
+                                      .tx_bytes = counters.sent_bytes,
+                                      .tx_dropped = counters.dropped};
+            if (const auto* const link = std::get_if<0>(&carried)) {
+              facts.address = HardwareText((*link)->hardware_address());
+              facts.broadcast = HardwareText(EverybodyOf(**link));
+              facts.pkey = (*link)->pkey();
+            } else {
+              facts.address = HardwareText(std::get<1>(carried)->mac());
+              facts.broadcast = "ff:ff:ff:ff:ff:ff";
+            }
+            return facts;
           }};
 }
 
@@ -152,14 +191,52 @@ json NetworkTable::Describe(const Key& key, const Entry& entry) const {
                {"port", key.port}};
   const auto network = entry.network.lock();
   if (network == nullptr || network->ended()) return text;
-  const ipoib::Link& link = network->link();
+  const ipoib::Carrier& carrier = network->carrier();
   text["name"] = network->name();
-  text["p_key"] = absl::StrFormat("0x%04x", link.pkey());
-  text["up"] = link.up();
+  text["up"] = carrier.up();
   text["waits"] = network->waits();
-  text["mtu"] = link.mtu();
-  text["addresses"] = wire::NetworkTexts(link.own_addresses());
+  text["mtu"] = carrier.mtu();
+  if (const auto* const link = std::get_if<0>(&entry.carried)) {
+    text["p_key"] = absl::StrFormat("0x%04x", (*link)->pkey());
+    text["addresses"] = wire::NetworkTexts((*link)->own_addresses());
+    return text;
+  }
+  const ipoib::SwitchPort& port = *std::get<1>(entry.carried);
+  const auto& counters = carrier.counters();
+  text.update({{"ethernet", port.name()},
+               {"mac", HardwareText(port.mac())},
+               {"addresses", wire::NetworkTexts(AddressesOf(key))},
+               {"sent", counters.sent},
+               {"flooded", port.flooded()},
+               {"received", counters.received},
+               {"dropped", counters.dropped},
+               {"stations", DescribeStations(port)}});
   return text;
+}
+
+json NetworkTable::DescribeStations(const ipoib::SwitchPort& port) const {
+  json stations = json::array();
+  for (const auto& [mac, station] : port.stations().stations()) {
+    stations.push_back(
+        {{"mac", HardwareText(mac)},
+         {"lid", station.place.lid},
+         {"qpn", absl::StrFormat("0x%x", station.place.qpn)},
+         {"seconds", absl::ToDoubleSeconds(loop_.Now() - station.heard)}});
+  }
+  return stations;
+}
+
+// Of Ethernet, that of IPv4's link-local network (RFC 3927) with the host's
+// number, by its first port: where there is nobody to give addresses, a plain
+// user may not, either.
+std::vector<wire::IpNetwork> NetworkTable::AddressesOf(const Key& key) const {
+  if (key.ethernet_switch.empty()) {
+    return connections_.plan().AddressesOf(key.owner());
+  }
+  const int first = adapters_.device(key.adapter).first_port();
+  const auto own = connections_.plan().LinkLocalOf(key.adapter);
+  if (!own || key.port != first) return {};
+  return {*own};
 }
 
 absl::StatusOr<std::vector<AdapterId>> NetworkTable::FindAdapters(
@@ -178,14 +255,19 @@ absl::StatusOr<std::vector<AdapterId>> NetworkTable::FindAdapters(
 }
 
 // The interfaces that become ib0, ib1 and so on, in this order, each with those
-// of the partitions after it, of hosts as `attach` takes them: [{"node":
-// "0x0002c90300000001", "port": 1}, {"node": "0x0002c90300000001", "port": 1,
-// "partition": "8001"}, ...].
+// of the partitions and of the switches after it, of hosts as `attach` takes
+// them: [{"node": "0x0002c90300000001", "port": 1}, {"node":
+// "0x0002c90300000001", "port": 1, "partition": "8001"}, {"node":
+// "0x0002c90300000001", "port": 1, "ethernet": "blue"}, ...].
 absl::StatusOr<json> NetworkTable::Ports(
     control::Parameters& parameters) const {
   const std::vector<std::string> hosts = parameters.Texts("hosts");
   const std::vector<std::string> partitions = parameters.Texts("partitions");
+  const std::vector<std::string> switches = parameters.Texts("ethernet");
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  for (const std::string& name : switches) {
+    IBEMU_RETURN_IF_ERROR(CheckSwitchName(name));
+  }
   std::vector<uint16_t> further;
   for (const std::string& text : partitions) {
     IBEMU_ASSIGN_OR_RETURN(const uint16_t partition, ParsePartition(text));
@@ -211,6 +293,11 @@ absl::StatusOr<json> NetworkTable::Ports(
                          {"port", port},
                          {"partition", PartitionText(partition)}});
       }
+      for (const std::string& name : switches) {
+        IBEMU_RETURN_IF_ERROR(CheckFree(
+            {.adapter = adapter, .port = port, .ethernet_switch = name}));
+        ports.push_back({{"node", node}, {"port", port}, {"ethernet", name}});
+      }
     }
   }
   if (!ports.empty()) return ports;
@@ -229,7 +316,7 @@ absl::Status NetworkTable::CheckPartition(const Key& key) const {
       "port ", key.port, " of \"", adapters_.description(key.adapter), "\"");
   const std::string wanted = PartitionText(key.partition);
   const mad::Port& port = adapters_.device(key.adapter).port(key.port);
-  if (connections_.plan().AddressesOf(key).empty()) {
+  if (AddressesOf(key).empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
         place, " has no address in partition ", wanted,
         ": give it one with --addresses (of ibemud, or of ibemu run without a "
@@ -261,7 +348,9 @@ absl::StatusOr<NetworkTable::Key> NetworkTable::FindPort(
   const std::string node = parameters.Text("node", "");
   const auto port = static_cast<int>(parameters.Number("port", 1, 1, 255));
   const std::string further = parameters.Text("partition", "");
+  const std::string ethernet = parameters.Text("ethernet", "");
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  if (!ethernet.empty()) IBEMU_RETURN_IF_ERROR(CheckSwitchName(ethernet));
   uint16_t partition = 0;
   if (!further.empty()) {
     IBEMU_ASSIGN_OR_RETURN(partition, ParsePartition(further));
@@ -275,7 +364,8 @@ absl::StatusOr<NetworkTable::Key> NetworkTable::FindPort(
         absl::StrCat("\"", adapters_.description(adapter), "\" has no port ",
                      port, " with addresses: \"network.ports\" lists those"));
   }
-  return Key{adapter, port, partition};
+  if (!ethernet.empty()) return Key{adapter, port, 0, ethernet};
+  return Key{adapter, port, partition, ""};
 }
 
 absl::Status NetworkTable::CheckFree(const Key& key) const {
@@ -298,8 +388,10 @@ absl::StatusOr<json> NetworkTable::Attach(control::Parameters& parameters,
   IBEMU_ASSIGN_OR_RETURN(const Key key, FindPort(parameters));
   IBEMU_RETURN_IF_ERROR(CheckFree(key));
   IBEMU_RETURN_IF_ERROR(CheckPartition(key));
+  const auto kind = key.ethernet_switch.empty() ? TunDevice::Kind::kIp
+                                                : TunDevice::Kind::kEthernet;
   IBEMU_ASSIGN_OR_RETURN(TunDevice tun,
-                         TunDevice::Adopt(caller.TakeDescriptor()));
+                         TunDevice::Adopt(caller.TakeDescriptor(), kind));
   const auto place = NetworkNamespaceOf(caller.pid());
   if (!place) {
     return absl::PermissionDeniedError(
@@ -311,22 +403,47 @@ absl::StatusOr<json> NetworkTable::Attach(control::Parameters& parameters,
     return absl::InvalidArgumentError(absl::StrCat(
         "\"", adapters_.description(key.adapter), "\" is no channel adapter"));
   }
-  if (connections->link(key.port, key.partition) == nullptr &&
+  if (key.ethernet_switch.empty() &&
+      connections->link(key.port, key.partition) == nullptr &&
       connections->interfaces(key.port).size() > kMostInterfaces) {
     return TooManyInterfaces();
   }
-  connections->AddInterface(key.port, key.partition,
-                            connections_.plan().AddressesOf(key));
-  auto network = std::make_shared<HostNetwork>(
-      loop_, std::move(connections), key.port, key.partition, std::move(tun));
+  Carried carried;
+  auto network =
+      MakeNetwork(key, std::move(connections), std::move(tun), carried);
   auto holder = std::make_shared<Holder>(*this, key, network);
-  const Entry& entry = entries_[key] = {caller.pid(), *place, network};
+  const Entry& entry = entries_[key] = {caller.pid(), *place, network, carried};
   IBEMU_RETURN_IF_ERROR(network->Start([weak = std::weak_ptr(holder)] {
     if (const auto ended = weak.lock()) ended->End();
   }));
   json text = Describe(key, entry);
   caller.Keep(std::move(holder));
   return text;
+}
+
+std::shared_ptr<HostNetwork> NetworkTable::MakeNetwork(
+    const Key& key, std::shared_ptr<HostConnections> connections, TunDevice tun,
+    Carried& carried) {
+  return std::make_shared<HostNetwork>(
+      loop_, std::move(connections), key.port, std::move(tun),
+      [&](HostConnections& its,
+          ipoib::Carrier::Device& device) -> std::unique_ptr<ipoib::Carrier> {
+        if (!key.ethernet_switch.empty()) {
+          auto port = std::make_unique<ipoib::SwitchPort>(
+              ipoib::SwitchPort::Parts{.timers = loop_,
+                                       .host = its.host(),
+                                       .port = key.port,
+                                       .provider = its.provider(),
+                                       .members = its.members(key.port)},
+              key.ethernet_switch, device);
+          carried = port.get();
+          return port;
+        }
+        its.AddInterface(key.port, key.partition, AddressesOf(key));
+        ipoib::Link* const link = its.link(key.port, key.partition);
+        carried = link;
+        return std::make_unique<ipoib::PacketPath>(loop_, *link, device);
+      });
 }
 
 absl::StatusOr<json> NetworkTable::Show(control::Parameters& parameters) const {
@@ -339,6 +456,9 @@ absl::StatusOr<json> NetworkTable::Show(control::Parameters& parameters) const {
       key.partition == 0
           ? ""
           : absl::StrCat(" in partition ", PartitionText(key.partition)),
+      key.ethernet_switch.empty()
+          ? ""
+          : absl::StrCat(" on switch \"", key.ethernet_switch, "\""),
       ": \"ibemu run --net\" gives it one"));
 }
 

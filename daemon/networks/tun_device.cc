@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -49,7 +50,7 @@ ssize_t WithoutWaiting(int fd, Call&& call) {
 
 }  // namespace
 
-absl::StatusOr<TunDevice> TunDevice::Adopt(UniqueFd fd) {
+absl::StatusOr<TunDevice> TunDevice::Adopt(UniqueFd fd, Kind kind) {
   if (!fd.valid()) {
     return absl::InvalidArgumentError("no /dev/net/tun came with the request");
   }
@@ -64,10 +65,13 @@ absl::StatusOr<TunDevice> TunDevice::Adopt(UniqueFd fd) {
   }
   const int flags = static_cast<unsigned short>(request.ifr_flags);
   constexpr int kKind = IFF_TUN | IFF_TAP | IFF_NO_PI | IFF_VNET_HDR;
-  if ((flags & kKind) != (IFF_TUN | IFF_NO_PI)) {
+  const int wanted = kind == Kind::kIp ? IFF_TUN : IFF_TAP;
+  if ((flags & kKind) != (wanted | IFF_NO_PI)) {
     return absl::InvalidArgumentError(
-        "the device that came with the request is none of IP packets alone "
-        "(IFF_TUN, IFF_NO_PI)");
+        absl::StrCat("the device that came with the request is none of ",
+                     kind == Kind::kIp ? "IP packets alone (IFF_TUN"
+                                       : "frames alone (IFF_TAP",
+                     ", IFF_NO_PI)"));
   }
   const std::string name(request.ifr_name, strnlen(request.ifr_name, IFNAMSIZ));
   if (!IsPlainName(name)) {

@@ -19,12 +19,15 @@ class TunDevice {
  public:
   static constexpr size_t kLongestPacket = 65535;
 
+  // Of what the packets of a device are.
+  enum class Kind { kIp, kEthernet };
+
   // Takes over what came from a client.
   //
-  // Errors: InvalidArgument unless it is /dev/net/tun with a device of whole IP
-  // packets, without headers before them, whose name has letters, digits, dots,
-  // hyphens and underscores.
-  static absl::StatusOr<TunDevice> Adopt(UniqueFd fd);
+  // Errors: InvalidArgument unless it is /dev/net/tun with a device of that
+  // kind, without headers before its packets, whose name has letters, digits,
+  // dots, hyphens and underscores.
+  static absl::StatusOr<TunDevice> Adopt(UniqueFd fd, Kind kind);
 
   // Takes over a descriptor that Adopt() would take, or a socket of packets.
   TunDevice(UniqueFd fd, std::string name)

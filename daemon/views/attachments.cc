@@ -431,12 +431,17 @@ void Attachments::AddNetworks(Placed& placed, int pid) const {
   }
 }
 
-// Of the hosts, also in the partitions in which the process has interfaces.
+// Of the hosts, also in the partitions and on the switches on which the process
+// has interfaces.
 json Attachments::Names(int pid) const {
   std::set<uint16_t> partitions = {0};
+  std::set<std::string> switches;
   if (const auto place = NetworkNamespaceOf(pid)) {
     for (const NetworkTable::Shown& shown : networks_.In(*place)) {
       partitions.insert(shown.partition);
+      if (!shown.ethernet_switch.empty()) {
+        switches.insert(shown.ethernet_switch);
+      }
     }
   }
   json names = json::array();
@@ -447,6 +452,16 @@ json Attachments::Names(int pid) const {
           json{{"address", AddressText(host.address)},
                {"node", adapters_.description(host.adapter)}});
       if (partition != 0) name["partition"] = PartitionText(partition);
+    }
+  }
+  for (const std::string& ethernet_switch : switches) {
+    for (const AddressPlan::HostAddress& host :
+         connections_.plan().Hosts(kMostNames - names.size())) {
+      const auto own = connections_.plan().LinkLocalOf(host.adapter);
+      if (!own) continue;
+      names.push_back({{"address", AddressText(own->address)},
+                       {"node", adapters_.description(host.adapter)},
+                       {"partition", ethernet_switch}});
     }
   }
   return names;

@@ -65,8 +65,6 @@ bool SwitchPort::up() const {
   return IsActive() && queue_ != nullptr && group_.record() != nullptr;
 }
 
-bool SwitchPort::waits() const { return IsActive() && !up(); }
-
 uint16_t SwitchPort::pkey() const {
   return static_cast<uint16_t>(port().PKeyAt(0) | kFullMember);
 }
@@ -151,7 +149,7 @@ void SwitchPort::Send(Bytes frame) {
   if (place != nullptr) {
     return queue_->Send(AddressOf(*place, parts_.port), place->qpn, datagram);
   }
-  ++counters_.flooded;
+  ++flooded_;
   queue_->Send(ipoib::AddressOf(*group_.record(), parts_.port), kMulticastQpn,
                datagram);
 }

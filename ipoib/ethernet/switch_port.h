@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/timers.h"
+#include "ipoib/carrier.h"
 #include "ipoib/datagram_queue.h"
 #include "ipoib/ethernet/station_table.h"
 #include "ipoib/steady_membership.h"
@@ -24,26 +25,14 @@ namespace ibemu::ipoib {
 // hands it those that arrive, as long as the port is active and a member of the
 // switch's group.  Both sides may hand it anything: what is no frame, or is too
 // long, is dropped.
-class SwitchPort final : private verbs::AsyncEventListener,
+class SwitchPort final : public Carrier,
+                         private verbs::AsyncEventListener,
                          private DatagramQueue::Listener {
  public:
   // The most bytes of a frame's payload.
   static constexpr size_t kMtu =
       2048 - wire::kBytes<Encapsulation> - wire::kBytes<EthernetHeader>;
 
-  // The kernel's side.  None of these may destroy the port.
-  class Device {
-   public:
-    // Receives a frame; `frame` goes with the call.
-    virtual void Receive(std::span<const std::byte> frame) = 0;
-    // up() may have changed.
-    virtual void OnLinkChange() = 0;
-    // room() is not 0 any more.
-    virtual void OnRoom() = 0;
-
-   protected:
-    ~Device() = default;
-  };
   // What it stands on.  All must outlive it.
   struct Parts {
     Timers& timers;
@@ -52,35 +41,26 @@ class SwitchPort final : private verbs::AsyncEventListener,
     verbs::Provider& provider;
     mad::MulticastMembers& members;
   };
-  struct Counters {
-    uint64_t sent = 0, sent_bytes = 0;
-    uint64_t received = 0, received_bytes = 0;
-    uint64_t dropped = 0;  // that the kernel sent
-    uint64_t flooded = 0;  // that went to the group
-  };
-
   // `device` must outlive this.  REQUIRES: name.size() <= kLongestSwitchName
   SwitchPort(const Parts& parts, std::string name, Device& device);
-  ~SwitchPort();
+  ~SwitchPort() override;
   SwitchPort(const SwitchPort&) = delete;
   SwitchPort& operator=(const SwitchPort&) = delete;
 
   // The switch's.
   const std::string& name() const { return name_; }
-  bool up() const;
-  // Whether it may be up soon: the port is active, and the group not joined.
-  bool waits() const;
   // Returns a locally administered address with the last of the port's GUID in
   // it, so that each port of a fabric has one of its own.
   MacAddress mac() const;
 
-  // Returns how many frames can be sent before others are lost.  While it is
-  // down, all are.
-  size_t room() const;
-  // Sends a frame, or loses it.
-  void Send(std::span<const std::byte> frame);
+  bool up() const override;
+  size_t mtu() const override { return kMtu; }
+  size_t room() const override;
+  void Send(std::span<const std::byte> frame) override;
+  const Counters& counters() const override { return counters_; }
 
-  const Counters& counters() const { return counters_; }
+  // Returns how many of the frames sent went to the group.
+  uint64_t flooded() const { return flooded_; }
   const StationTable& stations() const { return stations_; }
 
  private:
@@ -108,6 +88,7 @@ class SwitchPort final : private verbs::AsyncEventListener,
   bool refreshing_ = false;
   StationTable stations_;
   Counters counters_;
+  uint64_t flooded_ = 0;
   std::unique_ptr<DatagramQueue> queue_;  // null: was never up
   SteadyMembership group_;
   // Expires with this: for tasks.

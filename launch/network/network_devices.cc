@@ -5,6 +5,7 @@
 #include <linux/if_tun.h>
 #include <net/if.h>
 #include <net/if_arp.h>
+#include <netinet/ether.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -63,6 +64,21 @@ absl::Status Raise(int socket, const std::string& name, int mtu) {
   return absl::OkStatus();
 }
 
+absl::Status SetMac(int socket, const std::string& name,
+                    const std::string& text) {
+  const ether_addr* const address = ether_aton(text.c_str());
+  if (address == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(text, " is no MAC address"));
+  }
+  ifreq request = RequestFor(name);
+  request.ifr_hwaddr.sa_family = ARPHRD_ETHER;
+  std::memcpy(request.ifr_hwaddr.sa_data, address, sizeof *address);
+  if (ioctl(socket, SIOCSIFHWADDR, &request) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("the address of ", name));
+  }
+  return absl::OkStatus();
+}
+
 // Without an effect where the file is missing or may not be written.
 void WriteSetting(const std::string& path, std::string_view text) {
   const UniqueFd file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -71,12 +87,15 @@ void WriteSetting(const std::string& path, std::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<UniqueFd> MakeNetworkDevice(const std::string& name) {
+absl::StatusOr<UniqueFd> MakeNetworkDevice(const std::string& name,
+                                           DeviceKind kind) {
   UniqueFd tun(open(kTun, O_RDWR | O_NONBLOCK | O_CLOEXEC));
   if (!tun.valid()) return TunFailed(errno);
   ifreq request = RequestFor(name);
-  request.ifr_flags = IFF_TUN | IFF_NO_PI;
+  request.ifr_flags =
+      (kind == DeviceKind::kIpoib ? IFF_TUN : IFF_TAP) | IFF_NO_PI;
   if (ioctl(tun.get(), TUNSETIFF, &request) != 0) return TunFailed(errno);
+  if (kind == DeviceKind::kEthernet) return tun;
   // What programs that look for InfiniBand look at.
   if (ioctl(tun.get(), TUNSETLINK, ARPHRD_INFINIBAND) != 0) {
     return absl::ErrnoToStatus(errno, "TUNSETLINK");
@@ -96,11 +115,15 @@ absl::Status BringUpNetwork(const std::vector<NetworkDevice>& devices) {
   }
   IBEMU_ASSIGN_OR_RETURN(const AddressNetlink netlink, AddressNetlink::Open());
   for (const NetworkDevice& device : devices) {
-    // From its own address it is told who can't be reached; what comes so from
-    // others does not get this far.
-    WriteSetting(
-        absl::StrCat("/proc/sys/net/ipv4/conf/", device.name, "/accept_local"),
-        "1");
+    if (!device.mac.empty()) {
+      IBEMU_RETURN_IF_ERROR(SetMac(socket.get(), device.name, device.mac));
+    } else {
+      // From its own address it is told who can't be reached; what comes so
+      // from others does not get this far.
+      WriteSetting(absl::StrCat("/proc/sys/net/ipv4/conf/", device.name,
+                                "/accept_local"),
+                   "1");
+    }
     const std::string ipv6 =
         absl::StrCat("/proc/sys/net/ipv6/conf/", device.name);
     WriteSetting(ipv6 + "/disable_ipv6", "0");
@@ -118,7 +141,7 @@ absl::Status BringUpNetwork(const std::vector<NetworkDevice>& devices) {
 
 absl::Status TryNetwork() {
   IBEMU_RETURN_IF_ERROR(EnterNamespaces(Network::kOwn).status());
-  return MakeNetworkDevice("ib0").status();
+  return MakeNetworkDevice("ib0", DeviceKind::kIpoib).status();
 }
 
 }  // namespace ibemu::launch

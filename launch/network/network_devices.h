@@ -20,13 +20,18 @@ struct NetworkDevice {
   std::string name;                    // "ib0"
   std::vector<std::string> addresses;  // "198.18.0.1/16", "fd1b::1/64"
   int mtu = kUsualMtu;
+  std::string mac{};  // of Ethernet: "02:00:00:00:00:05"
 };
 
-// Makes a TUN device in this process's network namespace, down and without an
+// An interface of IPoIB is a TUN device, one of Ethernet a TAP device.
+enum class DeviceKind { kIpoib, kEthernet };
+
+// Makes a device in this process's network namespace, down and without an
 // address.  It goes when the last copy of the result is closed.
 //
 // Errors: with the cure, that /dev/net/tun is missing, or may not be used.
-absl::StatusOr<UniqueFd> MakeNetworkDevice(const std::string& name);
+absl::StatusOr<UniqueFd> MakeNetworkDevice(const std::string& name,
+                                           DeviceKind kind);
 
 // Brings up the loopback interface, lets everybody of this process's group
 // ping, and brings up each device with its addresses, and the routes to their

@@ -33,6 +33,22 @@ TEST(AddressPlanTest, NumbersAdaptersInOrderAndTheirPortsByRails) {
   EXPECT_THAT(Texts(plan, {AdapterId{99}, 1}), IsEmpty());
 }
 
+TEST(AddressPlanTest, LinkLocalAddressesAreByNumberToo) {
+  std::vector<AdapterId> adapters;
+  for (uint32_t i = 0; i < 65'100; ++i) adapters.push_back(AdapterId{i});
+  const AddressPlan plan = AddressPlan::Numbered(AddressPlan::kUsual, adapters);
+  const auto text = [&plan](size_t adapter) {
+    const auto own =
+        plan.LinkLocalOf(AdapterId{static_cast<uint32_t>(adapter)});
+    return own ? wire::NetworkText(*own) : "none";
+  };
+  EXPECT_EQ(text(0), "169.254.1.0/16");
+  EXPECT_EQ(text(65'023), "169.254.254.255/16");
+  EXPECT_EQ(text(65'024), "none") << "the last 256 are reserved";
+  EXPECT_EQ(text(70'000), "none");
+  EXPECT_FALSE(AddressPlan().LinkLocalOf(AdapterId{0}).has_value());
+}
+
 TEST(AddressPlanTest, HasRoomForTwoRailsOf65534) {
   std::vector<AdapterId> adapters;
   for (uint32_t i = 0; i < 65'535; ++i) adapters.push_back(AdapterId{i});

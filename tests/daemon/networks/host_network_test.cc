@@ -15,6 +15,7 @@
 #include "daemon/adapters/host_table.h"
 #include "daemon/addresses/address_plan.h"
 #include "daemon/connections/connection_table.h"
+#include "ipoib/netdev/packet_path.h"
 #include "testing/lab.h"
 #include "tests/daemon/virtual_loop.h"
 #include "tests/ipoib/netdev/ip_packets.h"
@@ -55,9 +56,13 @@ class HostNetworkTest : public ::testing::Test {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
     kernel->end.Reset(ends[0]);
-    kernel->network =
-        std::make_unique<HostNetwork>(loop_, connections_.Get(adapter), 1, 0,
-                                      TunDevice(UniqueFd(ends[1]), "ib0"));
+    kernel->network = std::make_unique<HostNetwork>(
+        loop_, connections_.Get(adapter), 1,
+        TunDevice(UniqueFd(ends[1]), "ib0"),
+        [this](HostConnections& connections, ipoib::Carrier::Device& device) {
+          return std::make_unique<ipoib::PacketPath>(
+              loop_, *connections.link(1, 0), device);
+        });
     EXPECT_TRUE(
         kernel->network->Start([kernel = kernel.get()] { ++kernel->ended; })
             .ok());
@@ -85,13 +90,13 @@ class HostNetworkTest : public ::testing::Test {
 };
 
 TEST_F(HostNetworkTest, PacketsGoFromKernelToKernel) {
-  EXPECT_TRUE(one_->network->link().up());
+  EXPECT_TRUE(one_->network->carrier().up());
   EXPECT_FALSE(one_->network->waits());
   one_->Send(packet_);
   Settle();
   EXPECT_THAT(two_->Received(), ElementsAre(packet_));
-  EXPECT_EQ(one_->network->counters().sent, 1u);
-  EXPECT_EQ(two_->network->counters().received, 1u);
+  EXPECT_EQ(one_->network->carrier().counters().sent, 1u);
+  EXPECT_EQ(two_->network->carrier().counters().received, 1u);
 }
 
 TEST_F(HostNetworkTest, ABurstIsNotLostForWantOfRoom) {
@@ -117,7 +122,7 @@ TEST_F(HostNetworkTest, AKernelThatReadsNothingHoldsNobodyUp) {
     loop_.Poll();
   }
   Settle();
-  EXPECT_EQ(one_->network->counters().sent, 2000u);
+  EXPECT_EQ(one_->network->carrier().counters().sent, 2000u);
   EXPECT_EQ(two_->ended, 0);
   const size_t held = two_->Received().size();
   EXPECT_LT(held, 2000u);

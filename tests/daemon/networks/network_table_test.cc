@@ -32,7 +32,8 @@ using ::testing::ElementsAre, ::testing::HasSubstr, ::testing::IsEmpty;
 using testing::Lab;
 
 // A TUN device of a network namespace that nobody is in.
-UniqueFd MakeTun(const std::string& name = "ib0") {
+UniqueFd MakeTun(const std::string& name = "ib0",
+                 launch::DeviceKind kind = launch::DeviceKind::kIpoib) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return {};
   const UniqueFd ours(ends[0]);
@@ -41,7 +42,7 @@ UniqueFd MakeTun(const std::string& name = "ib0") {
   if (child == 0) {
     const bool entered =
         launch::EnterNamespaces(launch::Network::kOwn).status().ok();
-    auto tun = launch::MakeNetworkDevice(name);
+    auto tun = launch::MakeNetworkDevice(name, kind);
     if (entered && tun.ok()) {
       launch::SendDescriptor(theirs.get(), tun->get()).IgnoreError();
     }
@@ -180,6 +181,66 @@ TEST_F(RealDeviceTest, AHostHasOneNetworkUntilItsConnectionEnds) {
   client.kept.clear();
   EXPECT_THAT(networks_.List(), IsEmpty());
   EXPECT_TRUE(Attach(second, "node-1", MakeTun()).contains("result"));
+}
+
+TEST_F(RealDeviceTest, AHostIsOnASwitchOfEthernetUntilItsConnectionEnds) {
+  Client client;
+  const json wanted = {{"node", "node-2"}, {"ethernet", "blue"}};
+  client.descriptor = MakeTun("blue", launch::DeviceKind::kEthernet);
+  const json attached = Call(client, "network.attach", wanted)["result"];
+  EXPECT_EQ(attached["name"], "blue");
+  EXPECT_EQ(attached["ethernet"], "blue");
+  EXPECT_EQ(attached["mtu"], 2030);
+  EXPECT_EQ(attached["addresses"], json::array({"169.254.1.1/16"}));
+  EXPECT_EQ(attached["mac"].get<std::string>().size(), 17u);
+  EXPECT_EQ(attached["waits"], true);
+  lab_.timers.RunFor(absl::Seconds(1));
+  const json shown = Call(client, "network.show", wanted)["result"];
+  EXPECT_EQ(shown["up"], true);
+  EXPECT_THAT(shown["stations"], IsEmpty());
+
+  Client second;
+  second.descriptor = MakeTun("blue", launch::DeviceKind::kEthernet);
+  EXPECT_THAT(Error(second, "network.attach", wanted),
+              HasSubstr("end that one first"));
+  client.kept.clear();
+  EXPECT_THAT(networks_.List(), IsEmpty());
+}
+
+TEST_F(RealDeviceTest, ADeviceOfTheOtherKindIsRefused) {
+  Client client;
+  client.descriptor = std::move(tun_);
+  EXPECT_EQ(Error(client, "network.attach",
+                  {{"node", "node-1"}, {"ethernet", "blue"}}),
+            "the device that came with the request is none of frames alone "
+            "(IFF_TAP, IFF_NO_PI)");
+  EXPECT_THAT(
+      Attach(
+          client, "node-1",
+          MakeTun("blue", launch::DeviceKind::kEthernet))["error"]["message"],
+      "the device that came with the request is none of IP packets alone "
+      "(IFF_TUN, IFF_NO_PI)");
+}
+
+TEST_F(NetworkTableTest, APortIsOnEachSwitchThatIsAskedFor) {
+  Client client;
+  const auto ask = [&](const json& switches) {
+    return json{{"hosts", {"node-1"}}, {"ethernet", switches}};
+  };
+  const json ports =
+      Call(client, "network.ports", ask({"blue", "a-2_b45678"}))["result"];
+  ASSERT_EQ(ports.size(), 3u);
+  EXPECT_FALSE(ports[0].contains("ethernet"));
+  EXPECT_EQ(ports[1]["ethernet"], "blue");
+  EXPECT_EQ(ports[2]["ethernet"], "a-2_b45678");
+  for (const char* const wrong :
+       {"", "lo", "ib1", "1a", "a/b", "a.b", "12345678901"}) {
+    EXPECT_THAT(
+        Error(client, "network.ports", ask({wrong})),
+        HasSubstr("is no name of a switch: it is a letter and at most 9 "
+                  "letters, digits, hyphens and underscores, and neither "
+                  "\"lo\" nor begins with \"ib\""));
+  }
 }
 
 TEST_F(NetworkTableTest, APortHasAnInterfaceInEachPartitionThatIsAskedFor) {
