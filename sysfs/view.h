@@ -29,7 +29,7 @@ enum class Profile {
 
 // The attributes of a network interface as they are now.
 struct NetworkFacts {
-  std::string address, broadcast;  // hardware's: "80:00:00:48:fe:80:..."
+  std::string address{}, broadcast{};  // hardware's: "80:00:00:48:fe:80:..."
   uint16_t pkey = 0;
   size_t mtu = 0;  // 0: not known yet
   bool carrier = false;
