@@ -64,6 +64,10 @@ absl::StatusOr<Network> AttachNetwork(
                            daemon.AttachNetwork(tun.get(), port));
     interface.addresses = std::move(attached.addresses);
     interface.mac = std::move(attached.mac);
+    // All switches have the same network of IPv4, so one of them has it here.
+    if (is_ethernet && port.ethernet != switches.front()) {
+      interface.addresses.clear();
+    }
   }
   return network;
 }

@@ -190,6 +190,10 @@ absl::StatusOr<launch::HostIdentity> HostOf(
     host.address = own;
   }
   for (const control::NamedAddress& other : given.attached.names) {
+    const bool is_elsewhere =
+        std::ranges::count(options.switches, other.partition) != 0 &&
+        other.partition != options.switches.front();
+    if (is_elsewhere) continue;
     std::string name = launch::HostName(other.node);
     if (!name.empty() && !other.partition.empty()) {
       absl::StrAppend(&name, ".", other.partition);

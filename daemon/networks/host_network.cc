@@ -14,8 +14,9 @@ HostNetwork::HostNetwork(Loop& loop,
       name_(tun.name()),
       connections_(std::move(connections)),
       tun_(std::move(tun)),
-      buffer_(TunDevice::kLongestPacket),
-      carrier_(make(*connections_, *this)) {
+      buffer_(TunDevice::kLongestPacket) {
+  // It may call this at once.
+  carrier_ = make(*connections_, *this);
   tun_->SetCarrier(carrier_->up());
 }
 

@@ -65,16 +65,30 @@ absl::Status CheckSwitchName(std::string_view name) {
       !name.empty() && name.size() <= ipoib::kLongestSwitchName &&
       absl::ascii_isalpha(static_cast<unsigned char>(name.front())) &&
       std::ranges::all_of(name, [](char c) {
-        return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' ||
-               c == '_';
+        return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_';
       });
-  if (sound && name != "lo" && !name.starts_with("ib")) return absl::OkStatus();
+  constexpr std::string_view kTaken[] = {"lo", "all", "default"};
+  constexpr std::string_view kOthers[] = {"ib", "tap"};
+  if (sound && std::ranges::count(kTaken, name) == 0 &&
+      std::ranges::none_of(kOthers, [name](std::string_view start) {
+        return name.starts_with(start);
+      })) {
+    return absl::OkStatus();
+  }
   return absl::InvalidArgumentError(absl::StrCat(
       "\"", Absl(name),
       "\" is no name of a switch: it is a letter and at most ",
       ipoib::kLongestSwitchName - 1,
-      " letters, digits, hyphens and underscores, and neither \"lo\" nor "
-      "begins with \"ib\""));
+      " letters, digits and underscores, none of lo, all and default, and "
+      "begins neither with ib nor with tap"));
+}
+
+// Of a port: each costs a queue pair, and a group of the fabric.
+constexpr size_t kMostSwitches = 16;
+
+absl::Status TooManySwitches() {
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "a port is on no more than ", kMostSwitches, " switches of Ethernet"));
 }
 
 absl::Status TooManyInterfaces() {
@@ -265,8 +279,11 @@ absl::StatusOr<json> NetworkTable::Ports(
   const std::vector<std::string> partitions = parameters.Texts("partitions");
   const std::vector<std::string> switches = parameters.Texts("ethernet");
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  std::vector<std::string> ethernet;
   for (const std::string& name : switches) {
     IBEMU_RETURN_IF_ERROR(CheckSwitchName(name));
+    if (std::ranges::count(ethernet, name) == 0) ethernet.push_back(name);
+    if (ethernet.size() > kMostSwitches) return TooManySwitches();
   }
   std::vector<uint16_t> further;
   for (const std::string& text : partitions) {
@@ -293,7 +310,7 @@ absl::StatusOr<json> NetworkTable::Ports(
                          {"port", port},
                          {"partition", PartitionText(partition)}});
       }
-      for (const std::string& name : switches) {
+      for (const std::string& name : ethernet) {
         IBEMU_RETURN_IF_ERROR(CheckFree(
             {.adapter = adapter, .port = port, .ethernet_switch = name}));
         ports.push_back({{"node", node}, {"port", port}, {"ethernet", name}});
@@ -407,6 +424,14 @@ absl::StatusOr<json> NetworkTable::Attach(control::Parameters& parameters,
       connections->link(key.port, key.partition) == nullptr &&
       connections->interfaces(key.port).size() > kMostInterfaces) {
     return TooManyInterfaces();
+  }
+  if (!key.ethernet_switch.empty() &&
+      std::ranges::count_if(entries_, [&key](const auto& entry) {
+        return !entry.first.ethernet_switch.empty() &&
+               entry.first.adapter == key.adapter &&
+               entry.first.port == key.port;
+      }) >= static_cast<ptrdiff_t>(kMostSwitches)) {
+    return TooManySwitches();
   }
   Carried carried;
   auto network =

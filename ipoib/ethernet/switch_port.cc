@@ -24,9 +24,8 @@ std::optional<EthernetHeader> HeaderOf(Bytes frame) {
 
 // One with another MTU was made by somebody else.
 bool IsAsMade(const mad::McMemberRecord& group) {
-  return HasMtu(group) && BytesOfMtu(group) == SwitchPort::kMtu +
-                                                   wire::kBytes<Encapsulation> +
-                                                   wire::kBytes<EthernetHeader>;
+  return HasMtu(group) && BytesOfMtu(group) == SwitchPort::kLongestFrame +
+                                                   wire::kBytes<Encapsulation>;
 }
 
 // The way back to who sent a datagram.
@@ -61,9 +60,7 @@ bool SwitchPort::IsActive() const {
   return !gone_ && port().Info().port_state == mad::PortState::kActive;
 }
 
-bool SwitchPort::up() const {
-  return IsActive() && queue_ != nullptr && group_.record() != nullptr;
-}
+bool SwitchPort::up() const { return IsActive() && attached_.has_value(); }
 
 uint16_t SwitchPort::pkey() const {
   return static_cast<uint16_t>(port().PKeyAt(0) | kFullMember);
@@ -102,29 +99,50 @@ void SwitchPort::Refresh() {
   const auto pkey_index = PKeyIndex();
   if (!IsActive() || !pkey_index) return group_.Stop();
   group_.Start(SwitchGroup(name_, pkey(), port().GidAt(0)));
-  const bool moved = queue_ != nullptr && group_.record() != nullptr &&
-                     queue_->options().pkey_index != *pkey_index;
+  const bool moved = attached_ && queue_->options().pkey_index != *pkey_index;
   if (moved) OnGroup(group_.record());
 }
 
 void SwitchPort::OnGroup(const mad::McMemberRecord* group) {
-  queue_.reset();
+  if (attached_) queue_->Detach(attached_->first, attached_->second);
+  attached_.reset();
   const auto pkey_index = PKeyIndex();
-  if (group != nullptr && pkey_index) OpenQueue(*group, *pkey_index);
+  if (group != nullptr && pkey_index && OpenQueue(*group, *pkey_index) &&
+      queue_->Attach(group->mgid, group->mlid).ok()) {
+    attached_.emplace(group->mgid, group->mlid);
+  }
+  if (up()) Announce();
   device_.OnLinkChange();
 }
 
-void SwitchPort::OpenQueue(const mad::McMemberRecord& group,
+// Makes a queue pair, if there is none that will do: the others know it.
+bool SwitchPort::OpenQueue(const mad::McMemberRecord& group,
                            uint16_t pkey_index) {
-  auto queue = DatagramQueue::Create(parts_.timers, parts_.provider,
-                                     {.port = parts_.port,
-                                      .pkey_index = pkey_index,
-                                      .q_key = group.q_key,
-                                      .mtu = BytesOfMtu(group),
-                                      .depth = kDepth},
-                                     *this);
-  if (!queue.ok() || !(*queue)->Attach(group.mgid, group.mlid).ok()) return;
+  const DatagramQueue::Options options{.port = parts_.port,
+                                       .pkey_index = pkey_index,
+                                       .q_key = group.q_key,
+                                       .mtu = BytesOfMtu(group),
+                                       .depth = kDepth};
+  if (queue_ != nullptr && queue_->options() == options) return true;
+  queue_.reset();
+  auto queue =
+      DatagramQueue::Create(parts_.timers, parts_.provider, options, *this);
+  if (!queue.ok()) return false;
   queue_ = *std::move(queue);
+  return true;
+}
+
+// Tells all others where the kernel's own address is now: an empty frame of an
+// EtherType for experiments, which no kernel takes.
+void SwitchPort::Announce() {
+  MacAddress everybody;
+  everybody.fill(0xff);
+  std::vector<std::byte> datagram;
+  wire::Append(Encapsulation{EtherType::kTransparentBridging}, datagram);
+  wire::Append(EthernetHeader{everybody, mac(), EtherType::kExperiment},
+               datagram);
+  queue_->Send(ipoib::AddressOf(*group_.record(), parts_.port), kMulticastQpn,
+               datagram);
 }
 
 size_t SwitchPort::room() const {
@@ -133,7 +151,7 @@ size_t SwitchPort::room() const {
 
 void SwitchPort::Send(Bytes frame) {
   const auto header = HeaderOf(frame);
-  if (!header || !up() || frame.size() > wire::kBytes<EthernetHeader> + kMtu) {
+  if (!header || !up() || frame.size() > kLongestFrame) {
     ++counters_.dropped;
     return;
   }
@@ -169,6 +187,7 @@ void SwitchPort::OnDatagram(const DatagramQueue::Datagram& datagram) {
                                    .sl = datagram.sl,
                                    .path_bits = datagram.path_bits,
                                    .qpn = datagram.source_qpn});
+  if (header->type == EtherType::kExperiment) return;
   ++counters_.received;
   counters_.received_bytes += frame.size();
   device_.Receive(frame);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "base/timers.h"
 #include "ipoib/carrier.h"
@@ -18,6 +19,7 @@
 #include "mad/host.h"
 #include "mad/sa/multicast_members.h"
 #include "verbs/provider.h"
+#include "wire/types.h"
 
 namespace ibemu::ipoib {
 
@@ -29,9 +31,10 @@ class SwitchPort final : public Carrier,
                          private verbs::AsyncEventListener,
                          private DatagramQueue::Listener {
  public:
-  // The most bytes of a frame's payload.
+  // The most bytes of a frame, and of a packet in it: a VLAN's tag has room.
+  static constexpr size_t kLongestFrame = 2048 - wire::kBytes<Encapsulation>;
   static constexpr size_t kMtu =
-      2048 - wire::kBytes<Encapsulation> - wire::kBytes<EthernetHeader>;
+      kLongestFrame - wire::kBytes<EthernetHeader> - 4;
 
   // What it stands on.  All must outlive it.
   struct Parts {
@@ -73,7 +76,8 @@ class SwitchPort final : public Carrier,
   void RefreshSoon();
   void Refresh();
   void OnGroup(const mad::McMemberRecord* group);
-  void OpenQueue(const mad::McMemberRecord& group, uint16_t pkey_index);
+  bool OpenQueue(const mad::McMemberRecord& group, uint16_t pkey_index);
+  void Announce();
 
   // verbs::AsyncEventListener
   void OnDeviceEvent(verbs::EventType type, int port) override;
@@ -90,6 +94,8 @@ class SwitchPort final : public Carrier,
   Counters counters_;
   uint64_t flooded_ = 0;
   std::unique_ptr<DatagramQueue> queue_;  // null: was never up
+  // The group that the queue pair is attached to.
+  std::optional<std::pair<wire::Gid, wire::Lid>> attached_;
   SteadyMembership group_;
   // Expires with this: for tasks.
   const std::shared_ptr<SwitchPort*> self_ =

@@ -16,6 +16,7 @@ enum class EtherType : uint16_t {
   kArp = 0x0806,
   kTransparentBridging = 0x6558,  // a frame of Ethernet: RFC 1701
   kIpv6 = 0x86dd,
+  kExperiment = 0x88b5,  // IEEE 802, local experiments
 };
 
 // The header of each packet.

@@ -148,7 +148,7 @@ scenario: []
            "ring.yaml:7: after: \"node-4\" runs nothing in this lab",
            "ring.yaml:8: net: \"maybe\": it is true, false, or P_Keys and "
            "switches, as in ",
-           "as in 8001,8002",
+           "8001,ether:blue",
            "ring.yaml:8: after: node-5 would wait for itself",
            "ring.yaml:9: node-6: the list has no command",
            "ring.yaml:10: ready: \"\": every line has no text in it",

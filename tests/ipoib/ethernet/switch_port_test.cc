@@ -17,7 +17,8 @@
 namespace ibemu::ipoib {
 namespace {
 
-using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::SizeIs;
+using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::Not,
+    ::testing::SizeIs;
 using Frame = std::vector<std::byte>;
 
 constexpr MacAddress kEverybody{0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
@@ -109,7 +110,7 @@ TEST_F(SwitchPortTest, WhatIsForAStationThatWasHeardOfReachesItAlone) {
 }
 
 TEST_F(SwitchPortTest, WhatIsForOneThatWasNotReachesAll) {
-  Send(one_, two_->port.mac());
+  Send(one_, {2, 1, 2, 3, 4, 5});
   EXPECT_THAT(two_->received, SizeIs(1));
   EXPECT_THAT(three_.received, SizeIs(1)) << "its kernel drops it";
 }
@@ -136,11 +137,12 @@ TEST_F(SwitchPortTest, SwitchesOfOtherNamesHearNothing) {
 }
 
 TEST_F(SwitchPortTest, FramesAreAsLongAsTheMtuAllows) {
-  one_.port.Send(To(kEverybody, one_.port.mac(), SwitchPort::kMtu));
-  one_.port.Send(To(kEverybody, one_.port.mac(), SwitchPort::kMtu + 1));
+  constexpr size_t kTag = 4;  // of a VLAN
+  one_.port.Send(To(kEverybody, one_.port.mac(), SwitchPort::kMtu + kTag));
+  one_.port.Send(To(kEverybody, one_.port.mac(), SwitchPort::kMtu + kTag + 1));
   one_.port.Send(Frame(13));
   Settle();
-  EXPECT_THAT(two_->received, ElementsAre(SizeIs(SwitchPort::kMtu + 14)));
+  EXPECT_THAT(two_->received, ElementsAre(SizeIs(SwitchPort::kLongestFrame)));
   EXPECT_EQ(one_.port.counters().dropped, 2u);
 }
 
@@ -148,12 +150,12 @@ TEST_F(SwitchPortTest, AFrameInTheNameOfAGroupIsDropped) {
   one_.port.Send(To(kEverybody, kEverybody));
   Settle();
   EXPECT_THAT(two_->received, IsEmpty());
-  EXPECT_THAT(two_->port.stations().stations(), IsEmpty());
+  EXPECT_FALSE(two_->port.stations().stations().contains(kEverybody));
 }
 
 TEST_F(SwitchPortTest, ACutLinkTakesTheCarrierAwayAndWhatWasLearnt) {
   Send(*two_, kEverybody);
-  ASSERT_THAT(one_.port.stations().stations(), SizeIs(1));
+  ASSERT_THAT(one_.port.stations().stations(), Not(IsEmpty()));
   lab_.SetLink(lab_.Host(1), 1, false);
   Settle();
   EXPECT_FALSE(one_.port.up());
@@ -168,13 +170,27 @@ TEST_F(SwitchPortTest, ACutLinkTakesTheCarrierAwayAndWhatWasLearnt) {
   EXPECT_THAT(two_->received, SizeIs(1));
 }
 
-// Its queue pair is another one then.
+// Its queue pair is another one then, and it says so before its kernel does.
 TEST_F(SwitchPortTest, AHostThatHasComeAnewIsLearntAnew) {
   Send(*two_, kEverybody);
+  const MacAddress mac = two_->port.mac();
   two_.reset();
   two_ = std::make_unique<SwitchHost>(lab_, 2);
   Settle();
+  three_.received.clear();
+  Send(one_, mac);
+  EXPECT_THAT(two_->received, SizeIs(1));
+  EXPECT_THAT(three_.received, IsEmpty()) << "what it said is for ports alone";
+}
+
+TEST_F(SwitchPortTest, ASilentHostIsReachedAfterItsLinkWasCut) {
   Send(*two_, kEverybody);
+  lab_.SetLink(lab_.Host(2), 1, false);
+  Settle();
+  lab_.SetLink(lab_.Host(2), 1, true);
+  lab_.timers.RunFor(absl::Seconds(20));
+  ASSERT_TRUE(two_->port.up());
+  two_->received.clear();
   Send(one_, two_->port.mac());
   EXPECT_THAT(two_->received, SizeIs(1));
 }
