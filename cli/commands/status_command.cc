@@ -14,6 +14,7 @@
 #include "base/status_macros.h"
 #include "cli/command_line/table.h"
 #include "cli/commands/host_status.h"
+#include "cli/commands/network_status.h"
 #include "control/client.h"
 #include "control/rpc.h"
 #include "nlohmann/json.hpp"
@@ -131,23 +132,6 @@ std::string ClientsText(const json& status) {
   for (const json& client : clients) {
     table.Add({Text(client["pid"]), Text(client["file"]),
                WaysText(client["sent"]), WaysText(client["received"])});
-  }
-  return "\n" + table.Text();
-}
-
-// Which hosts have a network, and in which run.  A daemon of an older version
-// tells of none.
-std::string NetworksText(const json& status) {
-  const json networks = status.value("networks", json::array());
-  if (networks.empty()) return "";
-  Table table({"PROCESS", "NETWORK", "NODE", "STATE", "ADDRESSES"});
-  for (const json& network : networks) {
-    const std::vector<std::string> addresses =
-        network.value("addresses", std::vector<std::string>());
-    table.Add({Text(network["pid"]), network.value("name", "-"),
-               absl::StrCat(Text(network["node"]), "/", Text(network["port"])),
-               network.value("up", false) ? "up" : "down",
-               absl::StrJoin(addresses, ", ")});
   }
   return "\n" + table.Text();
 }

@@ -67,6 +67,12 @@ def test_what_a_switch_has_learnt_is_told(lab, background):
     port = switch_port(lab, "node-2")
     assert [one["mac"] for one in port["stations"]] == [mac]
     assert port["received"] > 0 and port["up"] and port["mtu"] == 2026
+    text = lab.ibemu("status").stdout
+    assert re.search(rf"^blue +node-2/1 +{port['mac']} +\d+ +\d+ +\d+ +\d+$",
+                     text, re.M), text
+    station, = port["stations"]
+    assert re.search(rf"^blue +node-2/1 +{mac} +{station['lid']} +"
+                     rf"{station['qpn']} +[\d.]+ s ago$", text, re.M), text
 
 
 def test_switches_of_other_names_are_other_networks(lab, background):
