@@ -342,7 +342,7 @@ void Hca::OnTransport(PortId port, const Packet& packet) {
 void Hca::NoteNotTaken(const Packet& packet, absl::string_view why) {
   const auto found = qps_.find(packet.destination_qpn);
   if (found == qps_.end()) return;
-  found->second->NoteNotTaken(*packet.transport, why);
+  found->second->notes().NotTaken(*packet.transport, why);
 }
 
 std::shared_ptr<QueuePairHistory> Hca::BeginHistory(uint32_t qpn,

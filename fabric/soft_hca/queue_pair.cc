@@ -40,7 +40,7 @@ QueuePair::QueuePair(Hca& hca, uint32_t number, const verbs::QpInit& init,
                .bounces = hca.bounces(),
                .atomics = hca.atomics(),
                .history = *history_,
-               .counters = counters_},
+               .counters = counters_.present()},
       receives_(init.capacity.receive_requests, init.capacity.receive_sges),
       requester_(*this) {
   QueuePairLink& link = *this;
@@ -54,9 +54,9 @@ QueuePair::QueuePair(Hca& hca, uint32_t number, const verbs::QpInit& init,
 }
 
 QueuePair::~QueuePair() {
-  NoteFacts();
+  notes_.Facts(counters_.All());
   ForgetCompletions();
-  KeepCounters();
+  LeavePort();
   hca_.Forget(*this);
 }
 
@@ -78,20 +78,11 @@ QueuePairStatus QueuePair::Status() const {
           .receives = receives_.size(),
           .shared_receive_queue = shared,
           .process = process(),
-          .counters = AllCounters()};
+          .counters = counters_.All()};
 }
 
 // Before it has a port it counts nothing.
-void QueuePair::KeepCounters() {
-  verbs::AddCounters(counters_, earlier_);
-  hca_.KeepCounters(port(), std::exchange(counters_, {}));
-}
-
-verbs::HwCounters QueuePair::AllCounters() const {
-  verbs::HwCounters all = earlier_;
-  verbs::AddCounters(counters_, all);
-  return all;
-}
+void QueuePair::LeavePort() { hca_.KeepCounters(port(), counters_.Leave()); }
 
 size_t QueuePair::Mtu() const {
   const uint32_t code = context_.init.type == verbs::QpType::kUd
@@ -113,19 +104,19 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
   IBEMU_RETURN_IF_ERROR(migration_.Check(attributes, to));
   const bool moved = Apply(attributes);
   if (to == State::kReset) {
-    NoteState(to);
+    notes_.State(to);
     Reset();
     return absl::OkStatus();
   }
   if (to == State::kError) {
-    if (from != State::kError) NoteFacts();
-    NoteState(to);
+    if (from != State::kError) notes_.Facts(counters_.All());
+    notes_.State(to);
     EndAndTell();
     return absl::OkStatus();
   }
-  NoteState(to);
+  notes_.State(to);
   context_.state = to;
-  NoteFacts();
+  notes_.Facts(counters_.All());
   if (to == State::kSendQueueDrain && from != to) {
     requester_.Drain(Names(attributes, attribute::kNotifyDrained) &&
                      attributes.en_sqd_async_notify != 0);
@@ -137,7 +128,7 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
 
 bool QueuePair::Apply(const verbs::QpAttributes& attributes) {
   verbs::QpAttributes& own = context_.attributes;
-  if (Names(attributes, attribute::kPort)) KeepCounters();
+  if (Names(attributes, attribute::kPort)) LeavePort();
   verbs::TakeNamed(attributes, own);
   if (Names(attributes, attribute::kReceivePsn)) {
     own.rq_psn = attributes.rq_psn & wire::kPsnMask;
@@ -147,7 +138,7 @@ bool QueuePair::Apply(const verbs::QpAttributes& attributes) {
     own.sq_psn = attributes.sq_psn & wire::kPsnMask;
     requester_.Start(own.sq_psn);
   }
-  if (Names(attributes, attribute::kDestinationQp)) SetPeer();
+  if (Names(attributes, attribute::kDestinationQp)) notes_.Peer();
   bool moved = false;
   if (Names(attributes, attribute::kMigrationState)) {
     if (PathMigration::State{attributes.path_mig_state} ==
@@ -165,23 +156,11 @@ bool QueuePair::Apply(const verbs::QpAttributes& attributes) {
   return moved;
 }
 
-void QueuePair::SetPeer() {
-  const verbs::QpAttributes& own = context_.attributes;
-  context_.history.SetPeer(
-      {.lid = wire::Lid{own.ah_attr.dlid}, .qpn = own.dest_qp_num});
-}
-
-// What it has counted belongs to the port that it leaves.
 bool QueuePair::Move(absl::string_view why) {
   if (migration_.state() != PathMigration::State::kArmed) return false;
-  KeepCounters();
+  LeavePort();
   migration_.Move();
-  SetPeer();
-  context_.history.Note(
-      Incident::Kind::kMigrated, std::nullopt,
-      absl::StrFormat("to LID %d by port %d, %s",
-                      context_.attributes.ah_attr.dlid, port(), why));
-  context_.history.SetAttributes(context_.attributes);
+  notes_.Moved(why);
   return true;
 }
 
@@ -204,7 +183,7 @@ verbs::QpAttributes QueuePair::Query() const {
 
 void QueuePair::OnRemoval() {
   if (context_.state != State::kReset && context_.state != State::kError) {
-    NoteError(State::kError, "as the adapter has gone");
+    notes_.Error(State::kError, "as the adapter has gone");
     EndRequests();
   }
 }
@@ -217,16 +196,14 @@ void QueuePair::ForgetCompletions() {
 }
 
 void QueuePair::Reset() {
-  NoteFacts();
+  notes_.Facts(counters_.All());
   ForgetCompletions();
-  context_.history.Restart();
+  notes_.Restart();
   context_.guard.Invalidate();
   loss_guard_.Invalidate();
   told_of_loss_ = false;
   context_.state = State::kReset;
-  KeepCounters();
-  earlier_ = {};
-  kept_back_ = 0;
+  hca_.KeepCounters(port(), counters_.Reset());
   context_.attributes = {};
   requester_.Reset();
   while (receives_.Take()) continue;
@@ -237,67 +214,8 @@ void QueuePair::Reset() {
 // The requests that it took from a shared receive queue have completed then,
 // and it takes no more (IBA vol 1 §11.6.3.1).
 void QueuePair::EnterError(absl::string_view why) {
-  NoteError(State::kError, why);
+  notes_.Error(State::kError, why);
   EndAndTell();
-}
-
-std::string QueuePair::ChangeText(State to, absl::string_view why) const {
-  return absl::StrCat(Absl(verbs::NameOf(context_.state)), " to ",
-                      Absl(verbs::NameOf(to)), ", ", why);
-}
-
-void QueuePair::NoteState(State to) {
-  if (context_.state == to) return;
-  context_.history.Note(Incident::Kind::kState, std::nullopt,
-                        ChangeText(to, "by the program"));
-}
-
-void QueuePair::NoteError(State to, absl::string_view why) {
-  if (context_.state == to) return;
-  context_.history.NoteError(ChangeText(to, why));
-  if (history_->failure()) return;
-  if (const PostedSend* const send = requester_.sends().oldest()) {
-    context_.history.NoteFailure({.id = send->request.work.wr_id,
-                                  .status = verbs::wc_status::kFlushed,
-                                  .psn = send->first_psn,
-                                  .what = std::string(send->Name())});
-  } else if (const verbs::ReceiveRequest* const receive = receives_.oldest()) {
-    context_.history.NoteFailure({.id = receive->id,
-                                  .status = verbs::wc_status::kFlushed,
-                                  .what = "RECV"});
-  }
-}
-
-void QueuePair::NoteFacts() {
-  if (context_.state < State::kReadyToReceive) return;
-  const verbs::QpInit& init = context_.init;
-  QueuePairFacts facts = {.type = init.type,
-                          .attributes = context_.attributes,
-                          .signal_all = init.signal_all,
-                          .send_requests = init.capacity.send_requests,
-                          .receive_requests = init.capacity.receive_requests,
-                          .send_cq_size = init.send_cq->size(),
-                          .receive_cq_size = init.receive_cq->size(),
-                          .one_cq = init.send_cq == init.receive_cq,
-                          .kept_back = kept_back_,
-                          .counters = AllCounters()};
-  if (context_.state != State::kError) {
-    const SendQueue& sends = requester_.sends();
-    facts.may_send = context_.state != State::kReadyToReceive;
-    facts.sends_taken = static_cast<uint32_t>(sends.taken());
-    facts.signaled = sends.signaled();
-    facts.send_cq_unpolled =
-        static_cast<uint32_t>(context_.send_cq().unpolled());
-    facts.receive_cq_unpolled =
-        static_cast<uint32_t>(context_.receive_cq().unpolled());
-  } else if (const auto& before = history_->facts()) {
-    facts.may_send = before->may_send;
-    facts.sends_taken = before->sends_taken;
-    facts.signaled = before->signaled;
-    facts.send_cq_unpolled = before->send_cq_unpolled;
-    facts.receive_cq_unpolled = before->receive_cq_unpolled;
-  }
-  context_.history.SetFacts(facts);
 }
 
 void QueuePair::EndAndTell() {
@@ -335,7 +253,7 @@ CompletionFate QueuePair::FateOf(WorkQueue queue) {
 }
 
 void QueuePair::EnterSendQueueError(absl::string_view why) {
-  NoteError(State::kSendQueueError, why);
+  notes_.Error(State::kSendQueueError, why);
   context_.state = State::kSendQueueError;
 }
 
@@ -344,8 +262,7 @@ void QueuePair::EnterSendQueueError(absl::string_view why) {
 // state before.
 void QueuePair::OnLostCompletion() {
   if (std::exchange(told_of_loss_, true)) return;
-  context_.history.Note(Incident::Kind::kDenied, std::nullopt,
-                        "a completion was lost: its completion queue is full");
+  notes_.LostCompletion();
   context_.timers.RunAfter(absl::ZeroDuration(), loss_guard_.Wrap([this] {
     EnterError("as its completion queue is full");
     context_.listener.OnEvent(verbs::EventType::kQpFatal);
@@ -363,21 +280,14 @@ void QueuePair::FlushReceives() {
 std::optional<verbs::ReceiveRequest> QueuePair::TakeReceive(
     QueuePairHistory::Psn psn, absl::string_view what) {
   if (const auto fault = hca_.NotReadyBy(*this)) {
-    ++kept_back_;
-    context_.history.Note(Incident::Kind::kKeptBack, psn,
-                          *fault + " keeps its receive requests back");
+    notes_.KeptBack(psn, *fault);
     return std::nullopt;
   }
   verbs::Srq* const srq = context_.init.srq;
   auto taken = srq == nullptr
                    ? receives_.Take()
                    : static_cast<verbs::SharedReceiveQueue*>(srq)->Take();
-  if (!taken) {
-    context_.history.Note(
-        Incident::Kind::kNoReceive, psn,
-        absl::StrCat("a ", what,
-                     " came, and there was no receive request for it"));
-  }
+  if (!taken) notes_.NoReceive(psn, what);
   return taken;
 }
 
@@ -446,10 +356,10 @@ void QueuePair::OnPacket(const NodePort& port, const Packet& packet) {
   const Transport& transport = *packet.transport;
   const verbs::QpAttributes& attributes = context_.attributes;
   if (transport.service != context_.init.type) {
-    return NoteNotTaken(transport, "it is of another service than this");
+    return notes_.NotTaken(transport, "it is of another service than this");
   }
   if (!context_.Receives()) {
-    return NoteNotTaken(
+    return notes_.NotTaken(
         transport,
         absl::StrCat("the state is ", Absl(verbs::NameOf(context_.state)),
                      ": packets are taken from RTR on"));
@@ -459,14 +369,14 @@ void QueuePair::OnPacket(const NodePort& port, const Packet& packet) {
     requester_.OnNewPath();
   }
   if (port.number != attributes.port_num) {
-    return NoteNotTaken(transport,
-                        absl::StrFormat("it came to port %d: this uses port %d",
-                                        port.number, attributes.port_num));
+    return notes_.NotTaken(
+        transport, absl::StrFormat("it came to port %d: this uses port %d",
+                                   port.number, attributes.port_num));
   }
   const uint16_t p_key = port.PKeyAt(attributes.pkey_index);
   if (!wire::MayTalk(p_key, packet.p_key)) {
-    NoteNotTaken(transport, absl::StrFormat("its P_Key is %#x: this has %#x",
-                                            packet.p_key, p_key));
+    notes_.NotTaken(transport, absl::StrFormat("its P_Key is %#x: this has %#x",
+                                               packet.p_key, p_key));
     // Members of a group may be in several partitions.
     if (!wire::IsMulticast(packet.dlid)) hca_.OnBadPKey(port, packet);
     return;
@@ -479,7 +389,7 @@ void QueuePair::OnPacket(const NodePort& port, const Packet& packet) {
           ? packet.source_qpn == attributes.dest_qp_num
           : static_cast<uint16_t>(packet.slid) == attributes.ah_attr.dlid;
   if (!from_peer) {
-    return NoteNotTaken(
+    return notes_.NotTaken(
         transport,
         absl::StrFormat("it comes from LID %d, queue pair %#x: this is "
                         "connected to LID %d, queue pair %#x",
@@ -507,17 +417,11 @@ bool QueuePair::ComesByAlternatePath(const NodePort& port,
           packet.source_qpn == attributes.dest_qp_num);
 }
 
-void QueuePair::NoteNotTaken(const Transport& packet, absl::string_view why) {
-  context_.history.Note(Incident::Kind::kNotTaken,
-                        datagrams_ ? std::nullopt : std::optional(packet.psn),
-                        std::string(why));
-}
-
 void QueuePair::OnDatagram(const NodePort& port, const Packet& packet) {
   if (packet.q_key != context_.attributes.qkey) {
-    NoteNotTaken(*packet.transport,
-                 absl::StrFormat("its Q_Key is %#x: this has %#x", packet.q_key,
-                                 context_.attributes.qkey));
+    notes_.NotTaken(*packet.transport,
+                    absl::StrFormat("its Q_Key is %#x: this has %#x",
+                                    packet.q_key, context_.attributes.qkey));
     return hca_.OnBadQKey(port, packet);
   }
   const unsigned path_bits = port.Owns(packet.dlid)

@@ -13,6 +13,8 @@
 #include "fabric/packet/transport.h"
 #include "fabric/soft_hca/event_gate.h"
 #include "fabric/soft_hca/path_migration.h"
+#include "fabric/soft_hca/queue_pair_counters.h"
+#include "fabric/soft_hca/queue_pair_notes.h"
 #include "fabric/soft_hca/queue_pair_status.h"
 #include "fabric/soft_hca/transport/call_guard.h"
 #include "fabric/soft_hca/transport/datagram_receiver.h"
@@ -55,12 +57,10 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   // pair.
   void OnPacket(const NodePort& port, const Packet& packet);
 
-  // Notes in the history that it does not take a packet.
-  void NoteNotTaken(const Transport& packet, absl::string_view why);
-
   // The adapter was removed for good: enters the error state.
   void OnRemoval();
   const std::shared_ptr<QueuePairHistory>& history() const { return history_; }
+  QueuePairNotes& notes() { return notes_; }
 
   verbs::QpType type() const { return context_.init.type; }
   // Returns whose it is, see verbs::Memory::process().
@@ -68,7 +68,7 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   verbs::QpState state() const { return context_.state; }
   // Returns the number of its port; 0: none yet.
   int port() const { return context_.attributes.port_num; }
-  const verbs::HwCounters& counters() const { return counters_; }
+  const verbs::HwCounters& counters() const { return counters_.present(); }
   QueuePairStatus Status() const;
 
   // Fails by the fault with this name: it enters the error state, and its
@@ -96,19 +96,6 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   bool Move(absl::string_view why);
   // Returns true if a packet of the peer shows that the peer has moved.
   bool ComesByAlternatePath(const NodePort& port, const Packet& packet) const;
-  // Tells the history who the peer is.
-  void SetPeer();
-
-  // Returns "RTS to ERR, by the program" of a change to `to`.
-  std::string ChangeText(State to, absl::string_view why) const;
-  // Notes in the history that the program changes the state to `to`.
-  void NoteState(State to);
-  // Notes that it will enter the error state `to`, which the program did not
-  // ask for, and why; and the first of the requests that will be flushed as the
-  // one that failed.
-  void NoteError(State to, absl::string_view why);
-  // Notes what it is set to, unless it takes no packets yet.
-  void NoteFacts();
 
   // Implement QueuePairLink.
   const QueuePairContext& qp() const override { return context_; }
@@ -125,25 +112,23 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
   CompletionFate FateOf(WorkQueue queue) override;
   void OnLostCompletion() override;
 
-  void KeepCounters();
-  // Returns what it has counted since it was last reset.
-  verbs::HwCounters AllCounters() const;
+  // What it has counted belongs to its port.
+  void LeavePort();
 
   Hca& hca_;
   const std::shared_ptr<QueuePairHistory> history_;
-  verbs::HwCounters counters_;  // at the present port
-  verbs::HwCounters earlier_;   // at other ports, since it was last reset
-  EventGate gate_;              // to who listens to its events
+  QueuePairCounters counters_;
+  EventGate gate_;  // to who listens to its events
   QueuePairContext context_;
   PathMigration migration_{context_.attributes};
   verbs::ReceiveQueue receives_;
   Requester requester_;
+  QueuePairNotes notes_{context_, requester_.sends(), receives_};
   std::unique_ptr<Responder> responder_;         // of a connection
   std::optional<DatagramReceiver> datagrams_{};  // UD only
   // The listener hears of a fatal error, or did, because a completion was lost.
   bool told_of_loss_ = false;
-  uint64_t kept_back_ = 0;  // messages that faults kept receive requests from
-  CallGuard loss_guard_;    // of that; an error does not invalidate it
+  CallGuard loss_guard_;  // of that; an error does not invalidate it
 };
 
 }  // namespace ibemu::fabric
