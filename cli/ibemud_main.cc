@@ -21,9 +21,10 @@ namespace {
 using ibemu::cli::kUsageError;
 
 constexpr char kHelp[] = R"(Usage: ibemud [--topology=]SPEC [OPTION]...
+       ibemud --join=FABRIC --host=NODE... [OPTION]...
        ibemud --backend=hca pci=DDDD:BB:DD.F [access=vfio|sysfs] [OPTION]...
-Own one simulated InfiniBand subnet, or drive real adapters from user space, and
-serve it to "ibemu run --fabric".
+Own one simulated InfiniBand subnet, have some hosts of another daemon's, or
+drive real adapters from user space, and serve it to "ibemu run --fabric".
 
   --topology=SPEC   a file (ibnetdiscover format, "-" is standard input) or a
                     generator: back-to-back, single-switch:hosts=8,
@@ -33,6 +34,9 @@ serve it to "ibemu run --fabric".
                     of the hosts; static sets LIDs, routes and ACTIVE ports at
                     start; builtin (default) is a subnet manager inside the
                     fabric, which an opensm may take over from
+  --join=FABRIC     no subnet, but hosts of the one that another ibemud serves
+                    under that name, or at that socket: their devices and the
+                    memory of their programs are this daemon's
   --backend=hca     no simulated subnet, but the adapters that follow (repeat for
                     more); this has never been run on hardware
   pci=DDDD:BB:DD.F  a ConnectX to ConnectX-3 ("lspci -D -d 15b3:" lists them)
@@ -42,8 +46,9 @@ serve it to "ibemu run --fabric".
                     the fabric that another ibemud serves under that name
   --front-end=cuse  show devices to the whole machine: needs root and the
                     kernel's "cuse" module
-  --host=NODE       with --front-end=cuse: whose devices (repeat for more;
-                    default: the first adapter)
+  --host=NODE       with --join: which hosts (repeat for more); with
+                    --front-end=cuse: whose devices (repeat for more; default:
+                    the first adapter)
   --profile=qib|hfi1|cx7
                     with --front-end=cuse: what kind of adapter they look like,
                     as of "ibemu run"
@@ -88,6 +93,7 @@ struct Flags {
   std::vector<std::string> hosts;
   std::string front_end;
   std::string backend;
+  std::string join;
   std::string sysfs;
   std::optional<std::string> profile;
   std::string http;
@@ -103,17 +109,32 @@ bool NamesAdapter(const std::string& word) {
 
 // A word without --topology may be the subnet.
 void TakeTopology(Flags& flags) {
-  if (!flags.backend.empty() || !flags.topology.empty() ||
-      flags.adapters.empty() || NamesAdapter(flags.adapters.front())) {
+  if (!flags.backend.empty() || !flags.join.empty() ||
+      !flags.topology.empty() || flags.adapters.empty() ||
+      NamesAdapter(flags.adapters.front())) {
     return;
   }
   flags.topology = flags.adapters.front();
   flags.adapters.erase(flags.adapters.begin());
 }
 
+// The same of --join.
+std::string JoinMistake(const Flags& flags) {
+  if (!flags.topology.empty() || flags.sm || flags.daemon.addresses ||
+      !flags.backend.empty() || !flags.adapters.empty()) {
+    return "--join takes hosts of another daemon's subnet: give --topology, "
+           "--sm, --addresses and --backend to that ibemud instead";
+  }
+  if (flags.hosts.empty()) {
+    return "--join: which hosts is missing: give --host=NODE";
+  }
+  return "";
+}
+
 // Returns what is wrong with the back end's flags; empty if they make sense
 // together.
 std::string BackendMistake(const Flags& flags) {
+  if (!flags.join.empty()) return JoinMistake(flags);
   if (!flags.backend.empty() && flags.backend != "hca") {
     return absl::StrCat("--backend=", flags.backend,
                         ": there is \"hca\"; without it, --topology says which "
@@ -144,8 +165,9 @@ std::string Mistake(const Flags& flags) {
   if (!flags.front_end.empty() && flags.front_end != "cuse") {
     return absl::StrCat("--front-end=", flags.front_end, ": there is \"cuse\"");
   }
-  if (flags.front_end.empty() && !(flags.hosts.empty() && flags.sysfs.empty() &&
-                                   !flags.profile && !flags.major_number)) {
+  if (flags.front_end.empty() &&
+      !((flags.hosts.empty() || !flags.join.empty()) && flags.sysfs.empty() &&
+        !flags.profile && !flags.major_number)) {
     return "--host, --profile, --sysfs and --major belong to --front-end=cuse, "
            "which shows devices to the whole machine: use \"ibemu run --fabric "
            "--host\"";
@@ -192,6 +214,7 @@ int Main(std::vector<std::string> arguments) {
   app.add_option("--sysfs", flags.sysfs);
   app.add_option("--major", flags.major_number);
   app.add_option("--http", flags.http);
+  app.add_option("--join", flags.join);
   app.add_option("--backend", flags.backend);
   app.add_option("adapters", flags.adapters);
   app.add_flag("--check", flags.daemon.check);
@@ -236,6 +259,8 @@ int Main(std::vector<std::string> arguments) {
   flags.daemon.seed = flags.seed;
   flags.daemon.system_wide = !flags.front_end.empty();
   flags.daemon.hosts = flags.hosts;
+  flags.daemon.join = flags.join;
+  if (!flags.join.empty()) flags.daemon.joined_hosts = flags.hosts;
   flags.daemon.cover_sys_class = flags.sysfs != "none";
   flags.daemon.major_number = flags.major_number.value_or(ibemu::sysfs::kMajor);
   if (!flags.name.empty()) flags.daemon.socket = flags.name;

@@ -17,6 +17,11 @@ struct DaemonOptions {
   // The adapters of --backend=hca.  If there are any, there is no fabric.
   std::vector<HcaChoice> adapters;
 
+  // --join: the name or the socket of a daemon whose fabric has the hosts of
+  // `joined_hosts`; there is no subnet here then.  Empty: none.
+  std::string join;
+  std::vector<std::string> joined_hosts;
+
   std::string topology = "back-to-back";  // a file or a generator's SPEC
   std::string sm = "builtin";             // none, static or builtin
   std::optional<uint64_t> seed;           // if absent, a random one

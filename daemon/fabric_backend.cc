@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "base/did_you_mean.h"
 #include "base/status_macros.h"
@@ -77,23 +78,32 @@ absl::StatusOr<std::unique_ptr<Backend>> FabricBackend::Load(
     const DaemonOptions& options, Loop& loop) {
   IBEMU_RETURN_IF_ERROR(CheckSm(options.sm));
   const uint64_t seed = options.seed ? *options.seed : DrawSeed();
-  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<fabric::Fabric> fabric,
-                         LoadFabric(options, seed, loop));
-  IBEMU_ASSIGN_OR_RETURN(AddressPlan addresses, Address(options, *fabric));
-  return std::unique_ptr<Backend>(new FabricBackend(
-      options, seed, loop, std::move(fabric), std::move(addresses)));
+  JoinedFabric made;
+  if (options.join.empty()) {
+    IBEMU_ASSIGN_OR_RETURN(made.fabric, LoadFabric(options, seed, loop));
+    IBEMU_ASSIGN_OR_RETURN(made.addresses, Address(options, *made.fabric));
+  } else {
+    IBEMU_ASSIGN_OR_RETURN(
+        made, JoinFabric(loop, options.join, options.joined_hosts, seed));
+  }
+  return std::unique_ptr<Backend>(
+      new FabricBackend(options, seed, loop, std::move(made)));
 }
 
 FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
-                             Loop& loop, std::unique_ptr<fabric::Fabric> fabric,
-                             AddressPlan addresses)
-    : topology_(options.topology),
-      sm_(options.sm),
+                             Loop& loop, JoinedFabric fabric)
+    : joined_(options.join),
+      topology_(joined_.empty()
+                    ? options.topology
+                    : absl::StrCat(absl::StrJoin(options.joined_hosts, ", "),
+                                   " of ", joined_)),
+      sm_(joined_.empty() ? options.sm : "none"),
       seed_(seed),
       loop_(loop),
-      fabric_(std::move(fabric)),
+      fabric_(std::move(fabric.fabric)),
+      joined_hosts_(std::move(fabric.hosts)),
       adapters_(*fabric_),
-      addresses_(std::move(addresses)),
+      addresses_(std::move(fabric.addresses)),
       methods_(loop_, *fabric_),
       events_(loop_, *fabric_, absl::Now() - loop_.Now()),
       faults_(loop_, *fabric_, events_),
@@ -126,20 +136,27 @@ void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts,
   captures_.emplace(loop_, hosts, fabric_.get());
   scenarios_.emplace(loop_, *fabric_, faults_, events_, dispatcher);
   cables_.emplace(loop_, *fabric_, hosts);
-  adapters_.AddTo(dispatcher);
-  methods_.AddTo(dispatcher);
   faults_.AddTo(dispatcher);
   captures_->AddTo(dispatcher);
   event_methods_.AddTo(dispatcher);
+  why_->AddTo(dispatcher);
+  queue_pairs_.AddTo(dispatcher);
+  lint_->AddTo(dispatcher);
+  if (joined_.empty()) return AddSubnetTo(dispatcher);
+  dispatcher.ExplainMissing(
+      absl::StrCat("this daemon has hosts of \"", joined_,
+                   "\", which has the subnet: ask that one"));
+}
+
+void FabricBackend::AddSubnetTo(control::MethodTable& dispatcher) {
+  adapters_.AddTo(dispatcher);
+  methods_.AddTo(dispatcher);
   counters_.AddTo(dispatcher);
   hardware_.AddTo(dispatcher);
   paths_.AddTo(dispatcher);
   forwarding_.AddTo(dispatcher);
   health_.AddTo(dispatcher);
   partitions_.AddTo(dispatcher);
-  why_->AddTo(dispatcher);
-  queue_pairs_.AddTo(dispatcher);
-  lint_->AddTo(dispatcher);
   scenarios_->AddTo(dispatcher);
   cables_->AddTo(dispatcher);
 }
@@ -151,9 +168,11 @@ void FabricBackend::Describe(json& status) const {
   status["sm"] = sm_;
   status["seed"] = seed_;
   status["fabric"] = methods_.Summary();
+  if (!joined_.empty()) status["joined"] = joined_;
 }
 
 std::string FabricBackend::Summary() const {
+  if (!joined_.empty()) return topology_;
   return absl::StrCat(fabric_->node_count(), " nodes, seed ", seed_);
 }
 

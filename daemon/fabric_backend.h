@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "daemon/adapters/fabric_adapters.h"
 #include "daemon/backend.h"
@@ -13,6 +14,8 @@
 #include "daemon/daemon_options.h"
 #include "daemon/events/event_methods.h"
 #include "daemon/events/fabric_event_log.h"
+#include "daemon/remote_node/join_fabric.h"
+#include "daemon/remote_node/joined_host.h"
 #include "daemon/remote_node/node_link_methods.h"
 #include "daemon/scenario/scenario_methods.h"
 #include "daemon/subnet/counter_methods.h"
@@ -34,7 +37,8 @@
 
 namespace ibemu::daemon {
 
-// A FabricBackend owns a fabric, and all that observes or changes it.
+// A FabricBackend owns a fabric, and all that observes or changes it.  With
+// --join it has hosts of another daemon's fabric, and what concerns hosts.
 class FabricBackend : public Backend {
  public:
   // Makes the fabric.  `loop` must outlive the result.
@@ -57,12 +61,17 @@ class FabricBackend : public Backend {
 
  private:
   FabricBackend(const DaemonOptions& options, uint64_t seed, Loop& loop,
-                std::unique_ptr<fabric::Fabric> fabric, AddressPlan addresses);
+                JoinedFabric fabric);
 
+  void AddSubnetTo(control::MethodTable& dispatcher);
+
+  // Whose fabric it is that has the hosts here; empty: it is ours.
+  const std::string joined_;
   const std::string topology_, sm_;
   const uint64_t seed_;
   Loop& loop_;
   const std::unique_ptr<fabric::Fabric> fabric_;
+  const std::vector<std::unique_ptr<JoinedHost>> joined_hosts_;
   FabricAdapters adapters_;
   const AddressPlan addresses_;
   FabricMethods methods_;

@@ -23,6 +23,7 @@
 #include "fabric/soft_hca/hca.h"
 #include "fabric/subnet/fabric_watcher.h"
 #include "fabric/subnet/node_names.h"
+#include "fabric/subnet/port_copy.h"
 #include "mad/wire/port_codes.h"
 
 namespace ibemu::fabric {
@@ -271,6 +272,20 @@ void Fabric::SetPort(PortId port, bool enabled) {
                                           : mad::PortPhysicalState::kDisabled);
   if (enabled && impl_->static_sm) impl_->static_sm->ActivateLink(port);
 }
+
+void Fabric::SetBeyond(topology::NodeId node, RemoteAgents* agents,
+                       topology::NodeId beyond, RemoteAdapter* adapter) {
+  impl_->endpoints.SetAgents(node, agents);
+  impl_->endpoints.SetRemote(beyond, adapter);
+  impl_->subnet.node(beyond).is_beyond = adapter != nullptr;
+}
+
+void Fabric::SetCopy(PortId port, const PortCopy& copy) {
+  TakeCopy(impl_->subnet, port, copy);
+  impl_->OnPortChange(port);
+}
+
+void Fabric::AskToReregister(PortId port) { impl_->OnClientReregister(port); }
 
 absl::StatusOr<PortId> Fabric::FindPort(topology::NodeId id, int number) const {
   const Node& node = impl_->subnet.node(id);

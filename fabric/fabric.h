@@ -25,7 +25,9 @@ class Links;
 class PacketTap;
 class QueuePairHistories;
 class RemoteAdapter;
+class RemoteAgents;
 struct Packet;
+struct PortCopy;
 class Subnet;
 class SubnetManager;
 class SweepHistory;
@@ -107,6 +109,18 @@ class Fabric {
   // Lets a port of a remote adapter train, or keeps it down, as its driver
   // wants.
   void SetPort(PortId port, bool enabled);
+
+  // Makes a node stand for one of another fabric, whose agents are there:
+  // `agents` gets the MADs for them.  `adapter` is what is beyond its cables:
+  // it gets the packets that leave the node.  Both nodes are channel adapters,
+  // with a cable between ports of the same number; SendFrom(), through a port
+  // of `beyond`, brings packets to the node.  Not owned; nullptr ends it.
+  void SetBeyond(topology::NodeId node, RemoteAgents* agents,
+                 topology::NodeId beyond, RemoteAdapter* adapter);
+  // Makes a port of such a node what it is in the other fabric.
+  void SetCopy(PortId port, const PortCopy& copy);
+  // The other fabric's manager asks the users of the port to register again.
+  void AskToReregister(PortId port);
 
   // Cuts or restores the cable at this port; both ends notice.  `fault`: the
   // number of the fault that cuts it, from NewFaultNumber(); 0: it is none.

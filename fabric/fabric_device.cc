@@ -57,6 +57,10 @@ uint16_t FabricPort::PKeyAt(int index) const {
 }
 
 void FabricPort::SetIsSm(bool is_sm) {
+  if (RemoteAgents* const agents =
+          endpoints_.AgentsOf(subnet_.port(id_).node)) {
+    return agents->SetIsSm(id_, is_sm);
+  }
   ManagementService* const service = endpoints_.ServiceAt(id_);
   if (service != nullptr && is_sm) service->OnHostSm(true);
   SetCapability(is_sm);
@@ -76,7 +80,7 @@ void FabricPort::SetCapability(bool is_sm) {
 FabricDevice::FabricDevice(Subnet& subnet, Endpoints& endpoints,
                            SmaNotices& notices, FabricEvents& events,
                            SweepHistory& sweeps, topology::NodeId id)
-    : subnet_(subnet), notices_(notices), id_(id) {
+    : subnet_(subnet), endpoints_(endpoints), notices_(notices), id_(id) {
   const int last = FabricDevice::last_port();
   for (int number = FabricDevice::first_port(); number <= last; ++number) {
     ports_.emplace_back(subnet, endpoints, notices, events, sweeps,
@@ -100,6 +104,9 @@ void FabricDevice::SetNodeDescription(std::string_view text) {
   Node& node = subnet_.node(id_);
   if (node.description == text.substr(0, 64)) return;
   node.Describe(text);
+  if (RemoteAgents* const agents = endpoints_.AgentsOf(id_)) {
+    return agents->OnDescription(node.description);
+  }
   for (int number = first_port(); number <= last_port(); ++number) {
     notices_.OnLocalChange(subnet_.port_id(id_, number),
                            SmaNotices::LocalChange::kNodeDescription);

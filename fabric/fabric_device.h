@@ -72,6 +72,7 @@ class FabricDevice : public mad::Device {
   const Node& node() const { return subnet_.node(id_); }
 
   Subnet& subnet_;
+  Endpoints& endpoints_;
   SmaNotices& notices_;
   const topology::NodeId id_;
   std::deque<FabricPort> ports_;

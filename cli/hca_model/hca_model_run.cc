@@ -127,12 +127,13 @@ class TraceFile {
 
 // Returns QEMU's wait status.
 absl::StatusOr<int> RunHcaModelMachine(const HcaModelOptions& options,
-                                       control::Client& client) {
+                                       control::Client client) {
   // The signals come before the threads of the loop, which inherit the mask.
   const launch::LauncherSignals signals;
   IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<Loop> loop, MakeLoop());
-  IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<daemon::RemoteCables> cables,
-                         daemon::RemoteCables::Plug(client, options.host));
+  IBEMU_ASSIGN_OR_RETURN(
+      const std::unique_ptr<daemon::RemoteCables> cables,
+      daemon::RemoteCables::Plug(std::move(client), options.host));
   std::vector<hca::model::Cable*> ports;
   for (int port = 1; port <= cables->port_count(); ++port) {
     ports.push_back(&cables->cable(port));
@@ -178,7 +179,7 @@ absl::StatusOr<int> RunHcaModelMachine(const HcaModelOptions& options,
 
 absl::StatusOr<int> FindFabricAndRun(const HcaModelOptions& options) {
   IBEMU_ASSIGN_OR_RETURN(HcaModelUplink uplink, FindFabric(options));
-  return RunHcaModelMachine(options, *uplink.client);
+  return RunHcaModelMachine(options, *std::move(uplink.client));
 }
 
 }  // namespace

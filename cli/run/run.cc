@@ -66,12 +66,16 @@ std::string Variable(const char* name) {
 
 bool WantsPrivateDaemon(const RunOptions& options) {
   return options.topology || options.sm || options.seed || options.addresses ||
-         !options.adapters.empty();
+         options.join || !options.adapters.empty();
 }
 
 daemon::DaemonOptions PrivateOptions(const RunOptions& options) {
   daemon::DaemonOptions daemon;
   daemon.adapters = options.adapters;
+  if (options.join) {
+    daemon.join = *options.join;
+    daemon.joined_hosts = options.hosts;
+  }
   if (options.topology) daemon.topology = *options.topology;
   if (options.sm) daemon.sm = *options.sm;
   daemon.seed = options.seed;

@@ -20,6 +20,9 @@ struct RunOptions {
   // `adapters` (--backend=hca) excludes the other ones but `addresses`: the
   // command sees all of these adapters, and `hosts` is empty.
   std::vector<daemon::HcaChoice> adapters;
+  // `join`: the daemon of which `hosts` are taken over (DaemonOptions::join);
+  // it goes together with `seed` alone.
+  std::optional<std::string> join;
   std::optional<std::string> topology;  // default "back-to-back"
   std::optional<std::string> sm;
   std::optional<uint64_t> seed;

@@ -26,6 +26,7 @@ namespace ibemu::cli {
 namespace {
 
 constexpr char kHelp[] = R"(Usage: ibemu run [OPTION]... [--] COMMAND [ARG]...
+       ibemu run --join=FABRIC --host=NODE... [OPTION]... [--] COMMAND [ARG]...
        ibemu run --backend=hca ADAPTER... [--] COMMAND [ARG]...
 Run COMMAND as if on a host of an InfiniBand subnet, or with adapters that are
 driven from user space.
@@ -43,6 +44,9 @@ driven from user space.
                     hosts in; default 198.18.0.0/15 (node-2 is 198.18.0.2)
   --fabric=NAME     join a running daemon (a name, or the path of its socket)
                     instead of starting a private one
+  --join=FABRIC     take hosts of a running daemon's subnet over, with a private
+                    daemon that has their devices and COMMAND's memory; --host
+                    says which
   --backend=hca     no simulated subnet, but the adapters that follow, and
                     COMMAND sees all of them: pci=DDDD:BB:DD.F,
                     pci=DDDD:BB:DD.F access=sysfs, or model=FABRIC/NODE, as of
@@ -148,14 +152,29 @@ absl::Status CheckNoAdapter(const RunFlags& flags) {
   const RunOptions& options = flags.options;
   if (!options.no_adapter) return absl::OkStatus();
   if (options.topology || options.sm || options.seed || options.addresses ||
-      options.fabric || flags.backend || !options.hosts.empty() ||
-      options.hostname || options.net || options.outside != kNoOutside ||
-      options.state || options.explain || options.lint || options.keep) {
+      options.fabric || options.join || flags.backend ||
+      !options.hosts.empty() || options.hostname || options.net ||
+      options.outside != kNoOutside || options.state || options.explain ||
+      options.lint || options.keep) {
     return absl::InvalidArgumentError(
         "--no-adapter starts and joins nothing: no option of a subnet, a "
         "daemon or a host goes together with it");
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckJoin(const RunFlags& flags) {
+  const RunOptions& options = flags.options;
+  if (!options.join) return absl::OkStatus();
+  if (options.topology || options.sm || options.addresses || options.fabric ||
+      flags.backend) {
+    return absl::InvalidArgumentError(
+        "--join takes hosts of another daemon's subnet: --topology, --sm, "
+        "--addresses, --fabric and --backend do not go together with it");
+  }
+  if (!options.hosts.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "--join: which hosts is missing: give --host=NODE");
 }
 
 absl::Status CheckSched(const std::string& sched) {
@@ -246,6 +265,7 @@ void AddRun(CLI::App& app, Action& action) {
   run->add_option("--seed", options->seed);
   run->add_option("--addresses", options->addresses);
   run->add_option("--backend", flags->backend);
+  run->add_option("--join", options->join);
   run->add_option("--fabric", options->fabric);
   // Each --host has one value: the words after it are COMMAND.
   run->add_option("--host", options->hosts)->allow_extra_args(false);
@@ -266,6 +286,7 @@ void AddRun(CLI::App& app, Action& action) {
     TakeNetwork(*flags);
     absl::Status taken = TakeAdapters(*flags, rest);
     if (taken.ok()) taken = CheckNoAdapter(*flags);
+    if (taken.ok()) taken = CheckJoin(*flags);
     if (taken.ok()) taken = CheckOutside(*options);
     if (taken.ok()) taken = CheckSched(options->sched);
     flags->options.command = CommandIn(std::move(rest));

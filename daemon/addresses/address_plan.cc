@@ -166,7 +166,7 @@ std::vector<AddressPlan::HostAddress> AddressPlan::Hosts(
     const wire::IpAddress first =
         AddressesOf({adapter, 1, partition}).front().address;
     if (!counts(first)) continue;
-    hosts.push_back({first, adapter});
+    hosts.push_back({.address = first, .adapter = adapter});
     told.insert(adapter);
   }
   for (const auto& [address, owner] : owners_) {
@@ -175,8 +175,12 @@ std::vector<AddressPlan::HostAddress> AddressPlan::Hosts(
         !told.insert(owner.adapter).second) {
       continue;
     }
-    hosts.push_back({address, owner.adapter});
+    hosts.push_back({.address = address, .adapter = owner.adapter});
   }
+  if (partition != 0) return hosts;
+  const size_t room = std::min(limit - hosts.size(), elsewhere_.size());
+  hosts.insert(hosts.end(), elsewhere_.begin(),
+               elsewhere_.begin() + static_cast<ptrdiff_t>(room));
   return hosts;
 }
 

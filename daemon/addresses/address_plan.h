@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,7 +35,12 @@ class AddressPlan {
   struct HostAddress {
     wire::IpAddress address;
     AdapterId adapter{};
+    // The name of a host that is none of the daemon's: AddElsewhere().
+    std::string elsewhere{};
   };
+
+  // Of hosts, in the /etc/hosts of a run.  Each look-up of a name reads it.
+  static constexpr size_t kMostNames = 4096;
 
   // The network of the usual plan.
   static constexpr wire::IpNetwork kUsual = {
@@ -69,6 +75,12 @@ class AddressPlan {
   // is one.
   std::optional<Owner> PortWith(const wire::IpAddress& address) const;
 
+  // Adds a host of the subnet whose adapter another daemon has.  Its address is
+  // nobody's here: others only need to know it.
+  void AddElsewhere(const wire::IpAddress& address, std::string name) {
+    elsewhere_.push_back({.address = address, .elsewhere = std::move(name)});
+  }
+
   // The addresses of an interface, IPv4 first.
   std::vector<wire::IpNetwork> AddressesOf(Owner owner) const;
 
@@ -78,8 +90,9 @@ class AddressPlan {
   std::optional<wire::IpNetwork> LinkLocalOf(AdapterId adapter) const;
 
   // Returns the adapters that have an IPv4 address, each with its first one, in
-  // the order of the addresses, at most `limit`.  Of a further partition, those
-  // with IPv6 alone are among them.
+  // the order of the addresses, then those elsewhere, at most `limit` in all.
+  // Of a further partition, those with IPv6 alone are among them, and none
+  // elsewhere.
   std::vector<HostAddress> Hosts(size_t limit, uint16_t partition = 0) const;
 
  private:
@@ -97,6 +110,7 @@ class AddressPlan {
   std::vector<uint32_t> numbers_;    // by adapter; 0: none
   std::map<Owner, std::vector<wire::IpNetwork>> added_;
   std::map<wire::IpAddress, Owner> owners_;  // of `added_`
+  std::vector<HostAddress> elsewhere_;
 };
 
 }  // namespace ibemu::daemon

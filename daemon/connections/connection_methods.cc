@@ -70,6 +70,23 @@ void ConnectionMethods::AddTo(control::MethodTable& dispatcher) {
                  [this](control::Parameters& parameters, control::Caller&) {
                    return Status(parameters);
                  });
+  dispatcher.Add("node.names",
+                 [this](control::Parameters& parameters, control::Caller&) {
+                   return Names(parameters);
+                 });
+}
+
+absl::StatusOr<json> ConnectionMethods::Names(
+    control::Parameters& parameters) const {
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  json names = json::array();
+  for (const AddressPlan::HostAddress& host :
+       table_.plan().Hosts(AddressPlan::kMostNames)) {
+    if (!host.elsewhere.empty()) continue;
+    names.push_back({{"node", table_.adapters().description(host.adapter)},
+                     {"address", AddressText(host.address)}});
+  }
+  return names;
 }
 
 absl::StatusOr<json> ConnectionMethods::Status(

@@ -43,11 +43,16 @@ class ConnectionMethods {
   // "interface" is "up" when the port answers ARP, "down" when it does not yet,
   // and null where nobody has opened rdma_cm.  A "pid" or "qpn" that is not
   // known is null.  The lists are in the order of their ports and addresses.
+  // Also node.names: [{"node": "node-1", "address": "198.18.0.1"}, ...], at
+  // most AddressPlan::kMostNames, hosts with an IPv4 address, each with its
+  // first one.
+  //
   // This must outlive `dispatcher`'s last call.
   void AddTo(control::MethodTable& dispatcher);
 
  private:
   absl::StatusOr<nlohmann::json> Status(control::Parameters& parameters) const;
+  absl::StatusOr<nlohmann::json> Names(control::Parameters& parameters) const;
   nlohmann::json Describe(AdapterId adapter) const;
   nlohmann::json Ports(AdapterId adapter) const;
   nlohmann::json Connection(const rdma_cm::Id& id) const;

@@ -1,20 +1,14 @@
 #include "daemon/remote_node/fabric_cable.h"
 
 #include <string>
-#include <vector>
 
 #include "base/status_macros.h"
-#include "fabric/packet/packet_bytes.h"
+#include "daemon/remote_node/node_link_format.h"
 #include "fabric/packet/packet_parser.h"
 #include "fabric/subnet/subnet.h"
 #include "spdlog/spdlog.h"
 
 namespace ibemu::daemon {
-namespace {
-
-constexpr size_t kVcrc = 2;  // bytes
-
-}  // namespace
 
 FabricCable::FabricCable(fabric::Fabric& fabric, fabric::PortId id,
                          mad::Device& device, int number)
@@ -40,8 +34,7 @@ void FabricCable::SetEnabled(bool enabled) { fabric_.SetPort(id_, enabled); }
 
 void FabricCable::OnPacket(const fabric::Packet& packet) {
   if (listener_ == nullptr) return;
-  const std::vector<std::byte> bytes = fabric::BytesOf(packet, 0);
-  listener_->OnPacket(std::span(bytes).first(bytes.size() - kVcrc));
+  listener_->OnPacket(EncodePacket(packet));
 }
 
 void FabricCable::OnPortEvent() {

@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "fabric/fabric.h"
@@ -60,6 +61,9 @@ class FabricCables : private fabric::RemoteAdapter,
   ~FabricCables() override;
   FabricCables(const FabricCables&) = delete;
   FabricCables& operator=(const FabricCables&) = delete;
+
+  // Changes the node's description, as its host does.
+  void Describe(std::string_view text) { device_.SetNodeDescription(text); }
 
   int port_count() const { return static_cast<int>(cables_.size()); }
   // 1 ... port_count().

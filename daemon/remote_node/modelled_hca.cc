@@ -30,10 +30,8 @@ std::vector<hca::model::Cable*> PortsOf(RemoteCables& cables) {
 // The adapter and what it is plugged into.
 class Card {
  public:
-  Card(control::Client client, std::unique_ptr<RemoteCables> cables, Loop& loop,
-       std::string name)
-      : client_(std::move(client)),
-        cables_(std::move(cables)),
+  Card(std::unique_ptr<RemoteCables> cables, Loop& loop, std::string name)
+      : cables_(std::move(cables)),
         device_(loop, PortsOf(*cables_)),
         pump_(loop, *cables_, [this] { OnLost(); }),
         name_(std::move(name)) {}
@@ -47,7 +45,6 @@ class Card {
     device_.Fail(kCableLost);
   }
 
-  control::Client client_;  // the node is ours while it is open
   const std::unique_ptr<RemoteCables> cables_;
   hca::model::ConnectX3Model device_;
   NodeLinkPump pump_;
@@ -73,14 +70,13 @@ absl::StatusOr<std::unique_ptr<hca::PciFunction>> PlugInModelledHca(
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(choice.fabric));
   IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<RemoteCables> cables,
-                         RemoteCables::Plug(client, choice.node));
+                         RemoteCables::Plug(std::move(client), choice.node));
   if (cables->port_count() > kMaxPorts) {
     return absl::InvalidArgumentError(
         absl::StrCat(choice.node, " has ", cables->port_count(),
                      " ports: a ConnectX-3 has ", kMaxPorts, " at most"));
   }
-  auto card = std::make_unique<Card>(std::move(client), std::move(cables), loop,
-                                     HcaName(choice));
+  auto card = std::make_unique<Card>(std::move(cables), loop, HcaName(choice));
   IBEMU_RETURN_IF_ERROR(card->Start());
   return std::make_unique<ModelledFunction>(std::move(card));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
+#include "fabric/packet/packet_bytes.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -21,6 +22,13 @@ absl::StatusOr<std::span<const std::byte>> After(
 }
 
 }  // namespace
+
+std::vector<std::byte> EncodePacket(const fabric::Packet& packet) {
+  constexpr size_t kVcrc = 2;  // bytes
+  std::vector<std::byte> bytes = fabric::BytesOf(packet, 0);
+  bytes.resize(bytes.size() - kVcrc);
+  return bytes;
+}
 
 void AppendMessage(NodeLinkMessage type, int port,
                    std::span<const std::byte> payload,

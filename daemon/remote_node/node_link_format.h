@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "fabric/packet/packet.h"
 #include "mad/address.h"
 #include "mad/port.h"
 #include "mad/wire/port_info.h"
@@ -25,6 +26,7 @@ enum class NodeLinkMessage : uint8_t {
   kReply = 4,    // their answer: NodeLinkReply, a MAD
   kIsSm = 5,     // to the node: one byte, 0 or 1
   kEnable = 6,   // to the node: one byte, 0 or 1
+  kDescription = 7,  // to the node: its NodeDescription, at most 64 bytes
 };
 
 // Before each message.
@@ -110,6 +112,9 @@ struct NodeLinkReply {
   }
 };
 static_assert(wire::Tiles<NodeLinkReply>());
+
+// A packet from LRH to ICRC.  REQUIRES: a single one.
+std::vector<std::byte> EncodePacket(const fabric::Packet& packet);
 
 // One message at the end of `bytes`.
 void AppendMessage(NodeLinkMessage type, int port,

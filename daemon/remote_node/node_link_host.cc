@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string>
@@ -13,6 +14,17 @@
 #include "spdlog/spdlog.h"
 
 namespace ibemu::daemon {
+namespace {
+
+std::string TextOf(std::span<const std::byte> bytes) {
+  std::string text(bytes.size(), '\0');
+  std::ranges::transform(bytes, text.begin(), [](std::byte byte) {
+    return static_cast<char>(byte);
+  });
+  return text;
+}
+
+}  // namespace
 
 NodeLinkHost::NodeLinkHost(Loop& loop, std::unique_ptr<FabricCables> cables,
                            UniqueFd socket, size_t max_buffered)
@@ -96,6 +108,9 @@ absl::Status NodeLinkHost::Handle(const NodeLinkSplitter::Message& message) {
     case NodeLinkMessage::kEnable:
       if (!is_flag()) break;
       cable.SetEnabled(message.payload[0] != std::byte{0});
+      return absl::OkStatus();
+    case NodeLinkMessage::kDescription:
+      cables_->Describe(TextOf(message.payload));
       return absl::OkStatus();
     default:
       break;

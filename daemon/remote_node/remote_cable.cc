@@ -2,15 +2,18 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include <array>
 #include <cerrno>
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
+#include "topology/topology.h"
 
 namespace ibemu::daemon {
 
@@ -61,14 +64,22 @@ void RemoteCable::SetEnabled(bool enabled) {
 RemoteCables::RemoteCables(UniqueFd socket) : socket_(std::move(socket)) {}
 
 absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Plug(
-    control::Client& client, std::string_view node) {
+    control::Client client, std::string_view node) {
   IBEMU_ASSIGN_OR_RETURN(UniqueFd socket,
                          client.OpenStream("wire.attach", {{"node", node}}));
-  return Adopt(std::move(socket));
+  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<RemoteCables> cables,
+                         Adopt(std::move(socket)));
+  cables->client_ = std::move(client);
+  return cables;
 }
 
 absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Adopt(
     UniqueFd socket) {
+  const timeval patience = absl::ToTimeval(kPatience);
+  if (setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience,
+                 sizeof patience) != 0) {
+    return absl::ErrnoToStatus(errno, "SO_RCVTIMEO");
+  }
   std::unique_ptr<RemoteCables> cables(new RemoteCables(std::move(socket)));
   const auto known = [&] {
     return cables->port_count() > 0 && cables->cables_.back().state_.ports > 0;
@@ -76,6 +87,11 @@ absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Adopt(
   while (!known()) IBEMU_RETURN_IF_ERROR(cables->Receive(true));
   cables->pending_.clear();
   return cables;
+}
+
+void RemoteCables::Describe(std::string_view text) {
+  Send(NodeLinkMessage::kDescription, 1,
+       std::as_bytes(std::span(text.substr(0, topology::kMaxDescription))));
 }
 
 absl::Status RemoteCables::Dispatch() {
@@ -137,6 +153,10 @@ absl::Status RemoteCables::Receive(bool wait) {
   std::array<std::byte, 65536> bytes;
   const ssize_t count =
       recv(socket_.get(), bytes.data(), bytes.size(), wait ? 0 : MSG_DONTWAIT);
+  if (count < 0 && wait && errno == EAGAIN) {
+    return absl::UnavailableError(absl::StrCat(
+        "the daemon has not answered for ", absl::FormatDuration(kPatience)));
+  }
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return Sort();
   if (count <= 0) return absl::UnavailableError("the daemon has ended");
   splitter_.Add(std::span(bytes).first(static_cast<size_t>(count)));

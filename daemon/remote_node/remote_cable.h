@@ -6,12 +6,14 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "base/unique_fd.h"
 #include "control/client.h"
 #include "daemon/remote_node/node_link_format.h"
@@ -29,7 +31,8 @@ class RemoteCable : public hca::model::Cable {
     listener_ = listener;
   }
   void Send(std::span<const std::byte> packet) override;
-  // Waits for the daemon; kUnhandled when it is gone.
+  // Waits for the daemon; kUnhandled when it is gone, or does not answer: then
+  // the cables are lost.
   mad::LocalVerdict ProcessLocal(const mad::Arrival& request,
                                  mad::MadBytes& reply) override;
   mad::PortInfo Info() const override { return state_.info; }
@@ -54,12 +57,12 @@ class RemoteCable : public hca::model::Cable {
 // readable, or has_pending(), and calls Dispatch().
 class RemoteCables {
  public:
-  // Plugs into `node` of the daemon that `client` talks to, for as long as both
-  // live.  Returns when the state of each port is known.
+  // Plugs into `node` of the daemon that `client` talks to.  Returns when the
+  // state of each port is known.
   //
-  // Errors: the daemon's; Unavailable when it is gone.
+  // Errors: the daemon's; Unavailable when it is gone, or does not answer.
   static absl::StatusOr<std::unique_ptr<RemoteCables>> Plug(
-      control::Client& client, std::string_view node);
+      control::Client client, std::string_view node);
 
   // The same over a socket whose other end is a NodeLinkHost's.
   static absl::StatusOr<std::unique_ptr<RemoteCables>> Adopt(UniqueFd socket);
@@ -77,6 +80,8 @@ class RemoteCables {
   void OnPending(std::function<void()> pending) {
     on_pending_ = std::move(pending);
   }
+  // Changes the node's description, of which 64 bytes are kept.
+  void Describe(std::string_view text);
   // Takes what there is, without waiting, and tells the listeners.
   //
   // Errors: Unavailable when the daemon is gone.
@@ -84,6 +89,9 @@ class RemoteCables {
 
  private:
   friend class RemoteCable;
+
+  // For an answer, and for the state of each port at first.
+  static constexpr absl::Duration kPatience = absl::Seconds(10);
 
   explicit RemoteCables(UniqueFd socket);
 
@@ -96,6 +104,8 @@ class RemoteCables {
   // Sorts what has come: states are in force at once, the rest is pending.
   absl::Status Sort();
 
+  // The node is ours while it is open; of Plug() only.
+  std::optional<control::Client> client_;
   UniqueFd socket_;
   std::deque<RemoteCable> cables_;
   NodeLinkSplitter splitter_;

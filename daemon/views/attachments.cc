@@ -61,9 +61,6 @@ json DescribeRemoved(const Adapters& adapters, AdapterId adapter) {
           {"addresses", json::array()}};
 }
 
-// Of hosts, in the /etc/hosts of a run.  Each look-up of a name reads it.
-constexpr size_t kMostNames = 4096;
-
 // Ways that no call went are left out.
 json DescribeWays(const std::array<uint32_t, fast_path::kWays>& counts) {
   constexpr std::array<const char*, fast_path::kWays> kNames = {
@@ -446,11 +443,12 @@ json Attachments::Names(int pid) const {
   }
   json names = json::array();
   for (const uint16_t partition : partitions) {
-    for (const AddressPlan::HostAddress& host :
-         connections_.plan().Hosts(kMostNames - names.size(), partition)) {
-      json& name = names.emplace_back(
-          json{{"address", AddressText(host.address)},
-               {"node", adapters_.description(host.adapter)}});
+    for (const AddressPlan::HostAddress& host : connections_.plan().Hosts(
+             AddressPlan::kMostNames - names.size(), partition)) {
+      json& name = names.emplace_back(json{
+          {"address", AddressText(host.address)},
+          {"node", host.elsewhere.empty() ? adapters_.description(host.adapter)
+                                          : host.elsewhere}});
       if (partition != 0) name["partition"] = PartitionText(partition);
     }
   }

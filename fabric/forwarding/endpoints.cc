@@ -103,6 +103,9 @@ ManagementService* Endpoints::ServiceAt(PortId port) const {
 
 LocalVerdict Endpoints::ProcessLocal(PortId port, const mad::Arrival& request,
                                      mad::MadBytes& reply) {
+  if (RemoteAgents* const remote = AgentsOf(subnet_.port(port).node)) {
+    return remote->Process(port, request, reply);
+  }
   const LocalVerdict verdict = agents_.Handle(port, request, reply);
   if (verdict != LocalVerdict::kUnhandled || services_.empty()) return verdict;
   ManagementService* const service = ServiceAt(subnet_.management_port(port));
@@ -189,6 +192,7 @@ void Endpoints::OnBadPKey(PortId id, const Packet& packet) {
   for (uint32_t i = 0; i < packet.Count(); ++i) {
     Saturate(subnet_.port(id).info.p_key_violations);
   }
+  if (AgentsOf(subnet_.port(id).node) != nullptr) return;
   agents_.notices().OnBadPKey(id, BadKeyOf(packet, packet.p_key));
 }
 
@@ -199,6 +203,7 @@ bool Endpoints::IsForUs(PortId port, const RouteHeader& grh) const {
 
 void Endpoints::OnBadQKey(PortId id, const Packet& packet) {
   Saturate(subnet_.port(id).info.q_key_violations);
+  if (AgentsOf(subnet_.port(id).node) != nullptr) return;
   agents_.notices().OnBadQKey(id, BadKeyOf(packet, packet.q_key));
 }
 
@@ -213,6 +218,20 @@ void Endpoints::SetRemote(topology::NodeId node, RemoteAdapter* adapter) {
   } else {
     remotes_[node] = adapter;
   }
+}
+
+void Endpoints::SetAgents(topology::NodeId node, RemoteAgents* agents) {
+  if (agents == nullptr) {
+    remote_agents_.erase(node);
+  } else {
+    remote_agents_[node] = agents;
+  }
+}
+
+RemoteAgents* Endpoints::AgentsOf(topology::NodeId node) const {
+  if (remote_agents_.empty()) return nullptr;
+  const auto found = remote_agents_.find(node);
+  return found == remote_agents_.end() ? nullptr : found->second;
 }
 
 void Endpoints::HandOut(PortId port, const Packet& packet) {

@@ -10,6 +10,7 @@
 #include "fabric/agents/node_agents.h"
 #include "fabric/forwarding/forwarder.h"
 #include "fabric/forwarding/management_service.h"
+#include "fabric/forwarding/remote_agents.h"
 #include "fabric/subnet/events.h"
 #include "mad/port.h"
 
@@ -68,6 +69,11 @@ class Endpoints : public PacketSink, public MadSender {
   // here.  Not owned; nullptr removes it.
   void SetRemote(topology::NodeId node, RemoteAdapter* adapter);
 
+  // Sets the agents of a node, which are asked instead of those here.  Not
+  // owned; nullptr removes them.  AgentsOf() returns null if there are none.
+  void SetAgents(topology::NodeId node, RemoteAgents* agents);
+  RemoteAgents* AgentsOf(topology::NodeId node) const;
+
   // Checks that every queue pair makes.  AdmitByPKey() returns the index of the
   // P_Key that admits the packet; if there is none, it counts a violation and
   // returns -1.  IsForUs() returns true if the destination GID is one of the
@@ -115,6 +121,7 @@ class Endpoints : public PacketSink, public MadSender {
   absl::flat_hash_map<PortId, ManagementService*> services_;
   absl::flat_hash_map<topology::NodeId, TransportSink*> transport_sinks_;
   absl::flat_hash_map<topology::NodeId, RemoteAdapter*> remotes_;
+  absl::flat_hash_map<topology::NodeId, RemoteAgents*> remote_agents_;
 };
 
 }  // namespace ibemu::fabric

@@ -343,7 +343,7 @@ PortId Forwarder::TakeAtEnd(PortId id, const Node& node, Packet& packet) {
       packet.dlid == Lid::kPermissive
           ? packet.vl15
           : wire::IsMulticast(packet.dlid) || port.Owns(packet.dlid);
-  if (!ours) {
+  if (!ours && !node.is_beyond) {
     port.Events().rcv_malformed += packet.Count();
     return NoWay(DropCause::kNotOurs, id, packet);
   }

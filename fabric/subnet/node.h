@@ -136,10 +136,13 @@ struct SwitchState {
 
 struct Node {
   mad::NodeType type = mad::NodeType::kChannelAdapter;
-  bool on = true;          // false: switched off by `ibemu node`
-  bool plugged = true;     // false: pulled out by `ibemu device`
-  bool up = true;          // takes part: both of them
-  bool remote = false;     // its adapter is elsewhere: Endpoints::SetRemote()
+  bool on = true;       // false: switched off by `ibemu node`
+  bool plugged = true;  // false: pulled out by `ibemu device`
+  bool up = true;       // takes part: both of them
+  bool remote = false;  // its adapter is elsewhere: Endpoints::SetRemote()
+  // It stands for all that is beyond its links, so packets for any LID are for
+  // it: Fabric::SetBeyond().  REQUIRES: remote
+  bool is_beyond = false;
   uint8_t port_count = 0;  // external ports
   uint16_t device_id = 0;
   uint32_t vendor_id = 0;

@@ -19,8 +19,8 @@ _ibemu_words() {
 
 _ibemu_options() {
   case $1 in
-    ibemud) echo "--topology= --sm= --backend= --front-end= --host= --profile= --sysfs= --major= --name= --socket= --http= --seed= --addresses= --check --version --help" ;;
-    run) echo "--topology= --sm= --seed= --addresses= --fabric= --backend= --host= --no-adapter --profile= --device-name= --hostname= --net --outside= --state= --no-fast-path --sched= --explain --lint --keep --help" ;;
+    ibemud) echo "--topology= --sm= --join= --backend= --front-end= --host= --profile= --sysfs= --major= --name= --socket= --http= --seed= --addresses= --check --version --help" ;;
+    run) echo "--topology= --sm= --seed= --addresses= --fabric= --join= --backend= --host= --no-adapter --profile= --device-name= --hostname= --net --outside= --state= --no-fast-path --sched= --explain --lint --keep --help" ;;
     ssh) echo "--fabric= --help" ;;
     up) echo "--check --detach --json --help" ;;
     down) echo "--help" ;;
@@ -84,7 +84,7 @@ _ibemu_fabrics() {
 _ibemu_nodes() {
   local word command fabric=()
   for word in "${words[@]}"; do
-    [[ $word != --fabric=?* ]] || fabric=("$word")
+    [[ $word != --@(fabric|join)=?* ]] || fabric=("--fabric=${word#*=}")
   done
   for command in nodes status; do
     timeout 2 "${words[0]}" "$command" --json "${fabric[@]}" && break
@@ -109,7 +109,7 @@ _ibemu_value() {
       __ltrim_colon_completions "$cur"
       _filedir
       ;;
-    --fabric | --socket)
+    --fabric | --join | --socket)
       [[ $1 == --socket || $cur == */* ]] || _ibemu_offer < <(_ibemu_fabrics)
       [[ $1 != --socket && $cur != */* ]] || _filedir
       ;;

@@ -29,7 +29,8 @@ end
 # The nodes of the fabric that the line names, or the adapters of that daemon,
 # if it answers.
 function __ibemu_nodes
-    set -l fabric (string match -r -- '^--fabric=.+' (commandline -opc))
+    set -l fabric (string replace -rf -- '^--(?:fabric|join)=(.+)' '--fabric=$1' \
+        (commandline -opc))
     begin
         timeout 2 ibemu nodes --json $fabric; or timeout 2 ibemu status --json $fabric
     end 2>/dev/null |
@@ -83,6 +84,7 @@ $c -n '__ibemu_uses run' -l topology -r -F -a "$generators"
 $c -n '__ibemu_uses run' -l sm -x -a 'none static builtin'
 $c -n '__ibemu_uses run' -l seed -x
 $c -n '__ibemu_uses run' -l addresses -r -F
+$c -n '__ibemu_uses run' -l join -r -F -a '(__ibemu_fabrics)'
 $c -n '__ibemu_uses run' -l backend -x -a hca
 $c -n '__ibemu_uses run' -l host -x -a '(__ibemu_nodes)'
 $c -n '__ibemu_uses run' -l profile -x -a 'qib hfi1 cx7'
@@ -97,7 +99,7 @@ $c -n '__ibemu_uses run' -l no-fast-path
 $c -n '__ibemu_uses run' -l sched -x -a 'batch inherit'
 $c -n '__ibemu_uses run' -l keep
 $c -n '__ibemu_uses run' -l no-adapter
-$c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --addresses --fabric --backend --host --profile --device-name --hostname --outside --state --sched)'
+$c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --addresses --fabric --join --backend --host --profile --device-name --hostname --outside --state --sched)'
 $c -n '__ibemu_uses ssh; and not __ibemu_has 0' -x -a '(__fish_complete_subcommand --fcs-skip=3 \'\' --fabric -l)'
 
 $c -n '__ibemu_uses run ssh stop status nodes links health link node device host counter fault qp cq mr srq mcast scenario console capture events why export' -l fabric -x -a '(__ibemu_fabrics)'

@@ -312,9 +312,8 @@ class RunFabric:
             program.stop()
 
 
-class HcaFabric(RunFabric):
-    """The same, but each host is a modelled adapter that our driver drives, in
-    an ibemud of its own (--backend=hca)."""
+class FabricOfDaemons(RunFabric):
+    """The same, but each host's adapter is in an ibemud of its own."""
 
     def __init__(self, account, name, topology, **options):
         super().__init__(account, name, topology, **options)
@@ -323,10 +322,8 @@ class HcaFabric(RunFabric):
     def drive(self, *hosts, options=()):
         """Takes their adapters over, with one more ibemud."""
         socket = self.account.home / f"{self.socket.stem}.{hosts[0]}.sock"
-        driver = self._start(
-            ["ibemud", "--backend=hca",
-             *[f"model={self.socket}/{host}" for host in hosts],
-             f"--socket={socket}", *options])
+        driver = self._start(["ibemud", *self.taking(*hosts),
+                              f"--socket={socket}", *options])
         driver.wait_for(r"\bready\b")
         driver.socket = socket
         self.drivers[hosts] = driver
@@ -338,6 +335,20 @@ class HcaFabric(RunFabric):
         driver = driver or self.drive(*hosts)
         return ["ibemu", "run", f"--fabric={driver.socket}",
                 *[f"--host={host}" for host in hosts], "--"]
+
+
+class HcaFabric(FabricOfDaemons):
+    """Each host is a modelled adapter that our driver drives."""
+
+    def taking(self, *hosts):
+        return ["--backend=hca", *[f"model={self.socket}/{host}" for host in hosts]]
+
+
+class JoinedFabric(FabricOfDaemons):
+    """Each host has joined the fabric, as one of another machine."""
+
+    def taking(self, *hosts):
+        return [f"--join={self.socket}", *[f"--host={host}" for host in hosts]]
 
 
 class SystemFabric(RunFabric):
@@ -370,6 +381,6 @@ Fabric = {"run": RunFabric, "cuse": SystemFabric}[FRONT_END]
 ACCOUNTS = {"run": ["root", "plain"], "cuse": ["root"]}[FRONT_END]
 # Who runs a body that both back ends must pass, and what stands behind it.  A
 # modelled adapter needs no right; once is enough.
-STANDS = {"run": [("root", RunFabric), ("plain", RunFabric),
-                  ("plain", HcaFabric)],
+STANDS = {"run": [("root", RunFabric), ("plain", JoinedFabric),
+                  ("plain", RunFabric), ("plain", HcaFabric)],
           "cuse": [("root", SystemFabric)]}[FRONT_END]

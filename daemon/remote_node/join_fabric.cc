@@ -1,0 +1,153 @@
+#include "daemon/remote_node/join_fabric.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "control/client.h"
+#include "daemon/adapters/fabric_adapters.h"
+#include "daemon/remote_node/remote_cable.h"
+#include "daemon/words/port_text.h"
+#include "fabric/fabric.h"
+#include "mad/wire/node_info.h"
+#include "mad/wire/smp.h"
+#include "nlohmann/json.hpp"
+#include "topology/rate_text.h"
+#include "topology/topology.h"
+#include "wire/ip_text.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using nlohmann::json;
+using topology::NodeId;
+
+// Asks the node's own agents.
+template <class Attribute>
+absl::StatusOr<Attribute> Ask(RemoteCables& cables) {
+  mad::Arrival request;
+  wire::Encode(mad::Smp{.method = mad::Method::kGet, .attr_id = Attribute::kId},
+               request.mad);
+  mad::MadBytes reply{};
+  const mad::LocalVerdict verdict =
+      cables.cable(1).ProcessLocal(request, reply);
+  const auto smp = wire::Decode<mad::Smp>(reply);
+  if (verdict != mad::LocalVerdict::kReply ||
+      smp.status != mad::MadStatus::kOk) {
+    return absl::UnavailableError("the node's agents do not answer");
+  }
+  return wire::Decode<Attribute>(smp.data);
+}
+
+absl::StatusOr<topology::NodeSpec> SpecOf(RemoteCables& cables) {
+  IBEMU_ASSIGN_OR_RETURN(const auto info, Ask<mad::NodeInfo>(cables));
+  IBEMU_ASSIGN_OR_RETURN(const auto described,
+                         Ask<mad::NodeDescription>(cables));
+  topology::NodeSpec spec;
+  const std::string text(described.text.begin(), described.text.end());
+  spec.description = text.substr(0, text.find('\0'));
+  spec.name = absl::StrCat("H-", GuidText(info.node_guid).substr(2));
+  spec.node_guid = info.node_guid;
+  spec.system_image_guid = info.system_image_guid;
+  spec.vendor_id = info.vendor_id;
+  spec.device_id = info.device_id;
+  spec.port_count = cables.port_count();
+  for (int port = 1; port <= cables.port_count(); ++port) {
+    spec.port_guids.push_back(
+        wire::Guid{cables.cable(port).GidAt(0).interface_id});
+  }
+  return spec;
+}
+
+// Adds the host, the node that stands for the rest of the subnet, and the
+// cables between them.
+void AddTo(topology::Topology& topology, topology::NodeSpec host) {
+  const auto index = static_cast<uint32_t>(topology.nodes.size());
+  topology::NodeSpec beyond;
+  beyond.description = absl::StrCat("beyond ", host.description);
+  beyond.name = absl::StrCat("beyond-", host.name);
+  // No adapter's: the OUI of their first bytes is a group's.
+  constexpr uint64_t kOfNobody = 0xff'ff'ff'0000000000;
+  beyond.node_guid = wire::Guid{kOfNobody + (uint64_t{index} << 16)};
+  beyond.port_count = host.port_count;
+  for (int port = 1; port <= host.port_count; ++port) {
+    beyond.port_guids.push_back(wire::Guid{
+        static_cast<uint64_t>(beyond.node_guid) + static_cast<uint64_t>(port)});
+    topology.links.push_back({.a = NodeId{index},
+                              .b = NodeId{index + 1},
+                              .port_a = static_cast<uint8_t>(port),
+                              .port_b = static_cast<uint8_t>(port),
+                              .rate = topology::DefaultLinkRate()});
+  }
+  topology.nodes.push_back(std::move(host));
+  topology.nodes.push_back(std::move(beyond));
+}
+
+// The other hosts of the subnet are known by their names.
+absl::Status AddOthers(control::Client& client, AddressPlan& plan) {
+  IBEMU_ASSIGN_OR_RETURN(const json names,
+                         client.Call("node.names", json::object()));
+  for (const json& host : names) {
+    const std::optional<wire::IpNetwork> address = wire::ParseNetwork(
+        absl::StrCat(host["address"].get<std::string>(), "/32"));
+    if (address && !plan.PortWith(address->address)) {
+      plan.AddElsewhere(address->address, host["node"].get<std::string>());
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Gives a host the addresses that it has at the authority.
+absl::Status AddAddresses(control::Client& client, const std::string& host,
+                          AdapterId adapter, AddressPlan& plan) {
+  IBEMU_ASSIGN_OR_RETURN(const json status,
+                         client.Call("node.status", {{"node", host}}));
+  for (const json& port : status["adapters"][0]["ports"]) {
+    const AddressPlan::Owner owner{adapter, port["port"].get<int>()};
+    for (const json& text : port["addresses"]) {
+      const std::optional<wire::IpNetwork> network =
+          wire::ParseNetwork(text.get<std::string>());
+      if (network) IBEMU_RETURN_IF_ERROR(plan.Add(owner, *network));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<JoinedFabric> JoinFabric(Loop& loop,
+                                        const std::string& authority,
+                                        const std::vector<std::string>& hosts,
+                                        uint64_t seed) {
+  std::vector<std::unique_ptr<RemoteCables>> plugged;
+  topology::Topology topology;
+  JoinedFabric joined;
+  for (const std::string& host : hosts) {
+    IBEMU_ASSIGN_OR_RETURN(control::Client client,
+                           control::Client::Connect(authority));
+    const AdapterId adapter = FabricAdapters::IdOf(
+        NodeId{static_cast<uint32_t>(topology.nodes.size())});
+    IBEMU_RETURN_IF_ERROR(
+        AddAddresses(client, host, adapter, joined.addresses));
+    IBEMU_ASSIGN_OR_RETURN(plugged.emplace_back(),
+                           RemoteCables::Plug(std::move(client), host));
+    IBEMU_ASSIGN_OR_RETURN(topology::NodeSpec spec, SpecOf(*plugged.back()));
+    AddTo(topology, std::move(spec));
+  }
+  IBEMU_ASSIGN_OR_RETURN(control::Client client,
+                         control::Client::Connect(authority));
+  IBEMU_RETURN_IF_ERROR(AddOthers(client, joined.addresses));
+  joined.fabric = std::make_unique<fabric::Fabric>(
+      topology, loop, fabric::FabricOptions{.seed = seed});
+  for (uint32_t i = 0; i < plugged.size(); ++i) {
+    auto& host = joined.hosts.emplace_back(
+        std::make_unique<JoinedHost>(loop, *joined.fabric, NodeId{2 * i},
+                                     NodeId{2 * i + 1}, std::move(plugged[i])));
+    IBEMU_RETURN_IF_ERROR(host->Start());
+  }
+  return joined;
+}
+
+}  // namespace ibemu::daemon

@@ -1,0 +1,132 @@
+#include "daemon/remote_node/joined_host.h"
+
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "daemon/remote_node/node_link_format.h"
+#include "fabric/packet/packet_parser.h"
+#include "fabric/subnet/port_copy.h"
+#include "fabric/subnet/subnet.h"
+#include "mad/wire/smp.h"
+#include "spdlog/spdlog.h"
+
+namespace ibemu::daemon {
+namespace {
+
+fabric::PortCopy CopyOf(const RemoteCable& cable) {
+  fabric::PortCopy copy{.info = cable.Info()};
+  for (int i = 0; i < cable.GidCount(); ++i) {
+    copy.gids.push_back(cable.GidAt(i));
+  }
+  for (int i = 0; i < cable.PKeyCount(); ++i) {
+    copy.p_keys.push_back(cable.PKeyAt(i));
+  }
+  return copy;
+}
+
+// Returns true for the answer to Set(PortInfo) that says that the users of the
+// port register again (IBA vol 1 §14.4.11).
+bool AsksToReregister(const mad::MadBytes& answer) {
+  const auto smp = wire::Decode<mad::Smp>(answer);
+  const bool is_smp = smp.mgmt_class == mad::MgmtClass::kSubnetLidRouted ||
+                      smp.mgmt_class == mad::MgmtClass::kSubnetDirectedRoute;
+  return is_smp && smp.method == mad::Method::kGetResp &&
+         smp.status == mad::MadStatus::kOk &&
+         smp.attr_id == mad::AttributeId::kPortInfo &&
+         wire::Decode<mad::PortInfo>(smp.data).client_reregister;
+}
+
+}  // namespace
+
+JoinedHost::JoinedHost(Loop& loop, fabric::Fabric& fabric,
+                       topology::NodeId node, topology::NodeId beyond,
+                       std::unique_ptr<RemoteCables> cables)
+    : fabric_(fabric),
+      node_(node),
+      beyond_(beyond),
+      cables_(std::move(cables)),
+      pump_(loop, *cables_, [this] { OnLost(); }) {
+  for (int port = 1; port <= cables_->port_count(); ++port) {
+    cables_->cable(port).SetListener(&ends_.emplace_back(*this, port));
+  }
+  fabric_.SetBeyond(node_, this, beyond_, this);
+}
+
+JoinedHost::~JoinedHost() {
+  fabric_.SetBeyond(node_, nullptr, beyond_, nullptr);
+}
+
+absl::Status JoinedHost::Start() {
+  for (int port = 1; port <= cables_->port_count(); ++port) {
+    TakeState(port);
+    cables_->cable(port).SetEnabled(true);
+  }
+  return pump_.Start();
+}
+
+fabric::PortId JoinedHost::IdOf(topology::NodeId node, int port) const {
+  return fabric_.subnet().port_id(node, port);
+}
+
+std::string JoinedHost::name() const {
+  return fabric_.subnet().node(node_).description;
+}
+
+void JoinedHost::TakeState(int port) {
+  if (!lost_) {
+    fabric_.SetCopy(IdOf(node_, port), CopyOf(cables_->cable(port)));
+  }
+}
+
+void JoinedHost::OnLost() {
+  spdlog::error(
+      "{}: the daemon that has its fabric has ended: its ports are "
+      "down",
+      name());
+  lost_ = true;
+  for (int port = 1; port <= cables_->port_count(); ++port) {
+    fabric::PortCopy copy = CopyOf(cables_->cable(port));
+    copy.info.port_state = mad::PortState::kDown;
+    copy.info.port_physical_state = mad::PortPhysicalState::kPolling;
+    fabric_.SetCopy(IdOf(node_, port), copy);
+  }
+}
+
+void JoinedHost::End::OnPacket(std::span<const std::byte> bytes) {
+  const absl::StatusOr<fabric::Packet> packet = fabric::ParsePacket(bytes);
+  if (!packet.ok()) {
+    spdlog::debug("{} got what is no packet: {}", host_.name(),
+                  std::string(packet.status().message()));
+    return;
+  }
+  host_.fabric_.SendFrom(host_.IdOf(host_.beyond_, port_), *packet);
+}
+
+void JoinedHost::OnPacket(fabric::PortId port, const fabric::Packet& packet) {
+  const int number = fabric_.subnet().port(port).number;
+  cables_->cable(number).Send(EncodePacket(packet));
+}
+
+// What the request changed is known before the answer.
+mad::LocalVerdict JoinedHost::Process(fabric::PortId port,
+                                      const mad::Arrival& request,
+                                      mad::MadBytes& reply) {
+  const int number = fabric_.subnet().port(port).number;
+  const mad::LocalVerdict verdict =
+      cables_->cable(number).ProcessLocal(request, reply);
+  TakeState(number);
+  if (verdict == mad::LocalVerdict::kReply && AsksToReregister(reply)) {
+    fabric_.AskToReregister(port);
+  }
+  return verdict;
+}
+
+void JoinedHost::SetIsSm(fabric::PortId port, bool is_sm) {
+  cables_->cable(fabric_.subnet().port(port).number).SetIsSm(is_sm);
+}
+
+void JoinedHost::OnDescription(std::string_view text) {
+  cables_->Describe(text);
+}
+
+}  // namespace ibemu::daemon

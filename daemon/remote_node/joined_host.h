@@ -1,0 +1,80 @@
+// JoinedHost: a host of another daemon's fabric whose adapter is here.
+#ifndef IBEMU_DAEMON_REMOTE_NODE_JOINED_HOST_H_
+#define IBEMU_DAEMON_REMOTE_NODE_JOINED_HOST_H_
+
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "daemon/remote_node/node_link_pump.h"
+#include "daemon/remote_node/remote_cable.h"
+#include "fabric/fabric.h"
+#include "fabric/forwarding/endpoints.h"
+#include "fabric/forwarding/remote_agents.h"
+#include "hca/model/cable.h"
+#include "loop/loop.h"
+#include "topology/topology.h"
+
+namespace ibemu::daemon {
+
+// A JoinedHost stands between a node of the fabric here and the node that it is
+// in another daemon's.  Packets that leave the one leave the other; agents,
+// state and tables are those of the other.  When that daemon goes, the ports
+// here go down for good.
+class JoinedHost final : private fabric::RemoteAdapter,
+                         private fabric::RemoteAgents {
+ public:
+  // `cables`: those of the other node.  `beyond`: a channel adapter with the
+  // same ports, each of which has a cable to the port of the same number of
+  // `node`. `loop` and `fabric` must outlive this.
+  JoinedHost(Loop& loop, fabric::Fabric& fabric, topology::NodeId node,
+             topology::NodeId beyond, std::unique_ptr<RemoteCables> cables);
+  ~JoinedHost();
+  JoinedHost(const JoinedHost&) = delete;
+  JoinedHost& operator=(const JoinedHost&) = delete;
+
+  // Lets the links train.
+  //
+  // Errors: the loop's.
+  absl::Status Start();
+
+ private:
+  // A cable's end here.
+  class End final : public hca::model::CableListener {
+   public:
+    End(JoinedHost& host, int port) : host_(host), port_(port) {}
+    void OnPacket(std::span<const std::byte> packet) override;
+    void OnPortEvent() override { host_.TakeState(port_); }
+
+   private:
+    JoinedHost& host_;
+    const int port_;
+  };
+
+  fabric::PortId IdOf(topology::NodeId node, int port) const;
+  std::string name() const;
+  void TakeState(int port);
+  void OnLost();
+
+  // fabric::RemoteAdapter, at the other end of the cables
+  void OnPacket(fabric::PortId port, const fabric::Packet& packet) override;
+  // fabric::RemoteAgents
+  mad::LocalVerdict Process(fabric::PortId port, const mad::Arrival& request,
+                            mad::MadBytes& reply) override;
+  void SetIsSm(fabric::PortId port, bool is_sm) override;
+  void OnDescription(std::string_view text) override;
+
+  fabric::Fabric& fabric_;
+  const topology::NodeId node_, beyond_;
+  const std::unique_ptr<RemoteCables> cables_;
+  std::deque<End> ends_;
+  bool lost_ = false;
+  NodeLinkPump pump_;
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_REMOTE_NODE_JOINED_HOST_H_

@@ -1,0 +1,249 @@
+// A host of one fabric whose adapter is in another.
+#include "daemon/remote_node/joined_host.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "daemon/remote_node/fabric_cable.h"
+#include "daemon/remote_node/node_link_format.h"
+#include "daemon/remote_node/node_link_host.h"
+#include "daemon/remote_node/remote_cable.h"
+#include "fabric/packet/packet_parser.h"
+#include "mad/wire/smp.h"
+#include "testing/lab.h"
+#include "testing/socket_pair.h"
+#include "testing/verbs_end.h"
+#include "tests/daemon/virtual_loop.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using mad::AttributeId, mad::PortState, mad::Smp;
+using testing::Chain, testing::Inbox, testing::VerbsEnd;
+using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::SizeIs;
+using topology::NodeId;
+
+constexpr NodeId kNode{0}, kBeyond{1};
+
+// The other fabric is a lab: host-1 - sw1 - host-2, and host-2's adapter is
+// here.
+class JoinedHostTest : public ::testing::Test {
+ protected:
+  JoinedHostTest() {
+    auto [near, far] = testing::SocketPair();
+    auto cables = FabricCables::Plug(lab_.fabric, lab_.Host(2));
+    EXPECT_TRUE(cables.ok()) << cables.status();
+    there_ = std::make_unique<NodeLinkHost>(loop_, *std::move(cables),
+                                            std::move(far));
+    EXPECT_TRUE(there_->Start().ok());
+    auto remote = RemoteCables::Adopt(std::move(near));
+    EXPECT_TRUE(remote.ok()) << remote.status();
+    host_ = std::make_unique<JoinedHost>(loop_, fabric_, kNode, kBeyond,
+                                         *std::move(remote));
+    EXPECT_TRUE(host_->Start().ok());
+    Settle();
+  }
+
+  void Settle() {
+    for (int turn = 0; turn < 50; ++turn) loop_.Poll();
+  }
+  PortState State() { return fabric_.device(kNode).port(1).Info().port_state; }
+
+  testing::Lab lab_{Chain(1), testing::Lab::kStatically};
+  VirtualLoop loop_{lab_.timers};
+  fabric::Fabric fabric_{Chain(0), lab_.timers, {}};
+  std::unique_ptr<NodeLinkHost> there_;
+  std::unique_ptr<JoinedHost> host_;
+};
+
+TEST_F(JoinedHostTest, IsWhatItIsInTheOtherFabric) {
+  const mad::PortInfo info = fabric_.device(kNode).port(1).Info();
+  EXPECT_EQ(info.port_state, PortState::kActive);
+  EXPECT_EQ(info.lid, lab_.LidOf("host-2"));
+  lab_.PortOf("host-2", 1).SetPKey(3, 0x8001);
+  lab_.fabric.SetLid(lab_.IdOf("host-2", 1), wire::Lid{40}, 2);
+  Settle();
+  mad::Port& port = fabric_.device(kNode).port(1);
+  EXPECT_EQ(port.Info().lid, wire::Lid{40});
+  EXPECT_EQ(port.PKeyAt(3), 0x8001);
+}
+
+TEST_F(JoinedHostTest, ItsQueuePairsTalkToThoseOfTheOtherFabric) {
+  VerbsEnd one(lab_.timers, lab_.Provider(1), {.rights = VerbsEnd::kAllRights});
+  VerbsEnd other(lab_.timers, fabric_.provider(kNode),
+                 {.rights = VerbsEnd::kAllRights});
+  VerbsEnd::Join(one, other);
+  constexpr size_t kSize = 100'000;  // of many packets
+  const std::string text = testing::Pattern(kSize);
+  one.memory->Put(0, text);
+  ASSERT_TRUE(other.Receive(0, kSize).ok());
+  ASSERT_TRUE(one.Send(0, kSize).ok());
+  Settle();
+  EXPECT_EQ(other.memory->Text(0, kSize), text);
+  EXPECT_THAT(one.PollStatuses(), ElementsAre(0u));
+  ASSERT_TRUE(other.Rdma(IB_UVERBS_WR_RDMA_READ, kSize, kSize, one, 0).ok());
+  ASSERT_TRUE(
+      other.Rdma(IB_UVERBS_WR_RDMA_WRITE, 0, kSize, one, 2 * kSize).ok());
+  Settle();
+  EXPECT_EQ(other.memory->Text(kSize, kSize), text);
+  EXPECT_EQ(one.memory->Text(2 * kSize, kSize), text);
+  EXPECT_THAT(other.PollStatuses(), ElementsAre(0u, 0u, 0u));
+}
+
+TEST_F(JoinedHostTest, ACutLinkThereIsDownHere) {
+  lab_.SetLink(lab_.Host(2), 1, false);
+  Settle();
+  EXPECT_EQ(State(), PortState::kDown);
+  lab_.SetLink(lab_.Host(2), 1, true);
+  Settle();
+  EXPECT_EQ(State(), PortState::kActive);
+}
+
+TEST_F(JoinedHostTest, ItsPortsAreDownWhenTheOtherFabricHasGone) {
+  there_.reset();
+  Settle();
+  EXPECT_EQ(State(), PortState::kDown);
+}
+
+TEST_F(JoinedHostTest, TheNodeIsTheOtherFabricsAgainWhenItEnds) {
+  host_.reset();
+  Settle();
+  EXPECT_TRUE(there_->ended());
+}
+
+// The other daemon is the test itself.
+class JoinedHostsAgentsTest : public ::testing::Test {
+ protected:
+  JoinedHostsAgentsTest() {
+    UniqueFd near;
+    std::tie(far_, near) = testing::SocketPair();
+    mad::PortInfo info{};
+    info.lid = wire::Lid{5};
+    info.port_state = PortState::kActive;
+    info.neighbor_mtu = 5;
+    info.operational_vls = 4;
+    Say(NodeLinkMessage::kState,
+        EncodeState({.info = info, .ports = 1, .p_keys = {0xffff}}));
+    auto remote = RemoteCables::Adopt(std::move(near));
+    EXPECT_TRUE(remote.ok()) << remote.status();
+    host_ = std::make_unique<JoinedHost>(loop_, fabric_, kNode, kBeyond,
+                                         *std::move(remote));
+    EXPECT_TRUE(host_->Start().ok());
+    loop_.Poll();
+    EXPECT_THAT(Heard(), ElementsAre(NodeLinkMessage::kEnable));
+  }
+
+  void Say(NodeLinkMessage type, const std::vector<std::byte>& payload) {
+    std::vector<std::byte> bytes;
+    AppendMessage(type, 1, payload, bytes);
+    EXPECT_EQ(write(far_.get(), bytes.data(), bytes.size()),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  // Returns the kinds of what the host has said since, and keeps the last one.
+  std::vector<NodeLinkMessage> Heard() {
+    std::vector<NodeLinkMessage> kinds;
+    std::array<std::byte, 65536> bytes;
+    const ssize_t count =
+        recv(far_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (count <= 0) return kinds;
+    splitter_.Add(std::span(bytes).first(static_cast<size_t>(count)));
+    while (splitter_.Next(last_).value()) kinds.push_back(last_.type);
+    return kinds;
+  }
+
+  // A request from another node that the host's agents get, by LID.
+  static std::vector<std::byte> RequestFor(AttributeId attribute) {
+    fabric::Packet packet;
+    packet.vl15 = true;
+    packet.slid = wire::Lid{7};
+    packet.dlid = wire::Lid{5};
+    wire::Encode(Smp{.method = mad::Method::kSet, .attr_id = attribute},
+                 packet.mad);
+    return EncodePacket(packet);
+  }
+
+  testing::VirtualTimers timers_;
+  VirtualLoop loop_{timers_};
+  fabric::Fabric fabric_{Chain(0), timers_, {}};
+  UniqueFd far_;
+  NodeLinkSplitter splitter_;
+  NodeLinkSplitter::Message last_{};
+  std::unique_ptr<JoinedHost> host_;
+};
+
+TEST_F(JoinedHostsAgentsTest, AnswerWhereTheSubnetIs) {
+  mad::MadBytes answer{};
+  wire::Encode(
+      Smp{.method = mad::Method::kGetResp, .attr_id = AttributeId::kNodeInfo},
+      answer);
+  Say(NodeLinkMessage::kPacket, RequestFor(AttributeId::kNodeInfo));
+  Say(NodeLinkMessage::kReply, EncodeReply(mad::LocalVerdict::kReply, answer));
+  loop_.Poll();
+  EXPECT_THAT(Heard(),
+              ElementsAre(NodeLinkMessage::kRequest, NodeLinkMessage::kPacket));
+  const auto sent = fabric::ParsePacket(last_.payload);
+  ASSERT_TRUE(sent.ok()) << sent.status();
+  EXPECT_EQ(sent->dlid, wire::Lid{7});
+  EXPECT_EQ(wire::Get<&Smp::method>(sent->mad), mad::Method::kGetResp);
+}
+
+TEST_F(JoinedHostsAgentsTest, LeaveToProgramsHereWhatIsNotForThem) {
+  Inbox inbox;
+  fabric_.device(kNode).port(1).SetListener(&inbox);
+  Say(NodeLinkMessage::kPacket, RequestFor(AttributeId::kSmInfo));
+  Say(NodeLinkMessage::kReply, EncodeReply(mad::LocalVerdict::kUnhandled, {}));
+  loop_.Poll();
+  EXPECT_THAT(inbox.arrivals, SizeIs(1));
+  EXPECT_THAT(Heard(), ElementsAre(NodeLinkMessage::kRequest));
+  fabric_.device(kNode).port(1).SetListener(nullptr);
+}
+
+TEST_F(JoinedHostsAgentsTest, AreToldWhatThePortsHostIs) {
+  fabric_.device(kNode).port(1).SetIsSm(true);
+  EXPECT_THAT(Heard(), ElementsAre(NodeLinkMessage::kIsSm));
+  fabric_.device(kNode).SetNodeDescription("weaver mlx5_0");
+  EXPECT_THAT(Heard(), ElementsAre(NodeLinkMessage::kDescription));
+  EXPECT_THAT(last_.payload, SizeIs(13));
+}
+
+struct EventList final : verbs::AsyncEventListener {
+  void OnDeviceEvent(verbs::EventType type, int /*port*/) override {
+    types.push_back(type);
+  }
+  std::vector<verbs::EventType> types;
+};
+
+TEST_F(JoinedHostsAgentsTest, AskProgramsToRegisterAgain) {
+  EventList events;
+  verbs::Provider& provider = fabric_.provider(kNode);
+  provider.AddListener(events);
+  Smp answer{.method = mad::Method::kGetResp,
+             .attr_id = AttributeId::kPortInfo};
+  wire::Encode(mad::PortInfo{.client_reregister = true}, answer.data);
+  mad::MadBytes bytes{};
+  wire::Encode(answer, bytes);
+  Say(NodeLinkMessage::kPacket, RequestFor(AttributeId::kPortInfo));
+  Say(NodeLinkMessage::kReply, EncodeReply(mad::LocalVerdict::kReply, bytes));
+  loop_.Poll();
+  EXPECT_THAT(events.types, ElementsAre(verbs::EventType::kClientReregister));
+  provider.RemoveListener(events);
+}
+
+// A packet that makes no sense is none.
+TEST_F(JoinedHostsAgentsTest, DoNotHearOfWhatIsNoPacket) {
+  Say(NodeLinkMessage::kPacket, std::vector<std::byte>(8));
+  loop_.Poll();
+  EXPECT_THAT(Heard(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace ibemu::daemon

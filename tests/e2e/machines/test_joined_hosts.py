@@ -1,0 +1,123 @@
+"""Hosts of one fabric whose adapters and programs are in other daemons."""
+
+import json
+import re
+import signal
+
+import pytest
+
+import netdiscover
+from harness import JoinedFabric, RunFabric, until
+
+TOPOLOGY = "fat-tree:radix=4,levels=2"
+PING = ["ibv_rc_pingpong", "-n", "100", "-s", "100000"]
+
+
+@pytest.fixture(scope="module")
+def lab(module_account):
+    """node-1 and node-2 have a daemon each; node-3 is the fabric's own."""
+    made = JoinedFabric(module_account, "joined", TOPOLOGY, sm="none")
+    for host in ("node-1", "node-2"):
+        made.drive(host)
+    made.start_opensm("node-1")
+    yield made
+    made.stop()
+
+
+def own(lab, host):
+    """The command that runs a program on a host of the fabric's own daemon."""
+    return RunFabric.on(lab, host)
+
+
+def is_active(lab, host, elsewhere):
+    """Whether its port is, and its adapter is in another daemon or not, as the
+    daemon that has the fabric tells it."""
+    node = next(node for node in json.loads(lab.ibemu("nodes", "--json").stdout)
+                if node["description"] == host)
+    return (node["remote"], node["ports"][0]["state"]) == (elsewhere, "active")
+
+
+def test_all_see_one_subnet(lab):
+    wanted = netdiscover.parse(
+        lab.ibemu("export", "--format=ibnetdiscover").stdout)
+    assert len(wanted[0]) > 8
+    for command in (lab.on("node-1"), lab.on("node-2"), own(lab, "node-3")):
+        seen = lab.account.run(*command, "ibnetdiscover").stdout
+        assert netdiscover.parse(seen) == wanted
+    assert "node-2" in lab.run("node-2", "saquery", "NR").stdout
+
+
+@pytest.mark.parametrize("client", ["node-2", "node-3"])
+def test_messages_arrive_whoever_has_the_other_adapter(lab, client):
+    server = lab.start("node-1", *PING)
+    command = lab.on(client) if client == "node-2" else own(lab, client)
+    until(lambda: lab.account.run(*command, *PING, "localhost",
+                                  check=False).returncode == 0)
+    assert server.wait() == 0, server.output
+    assert "20000000 bytes" in server.output
+
+
+def test_programs_connect_by_the_name_of_a_host(lab):
+    server = lab.start("node-1", "stdbuf", "-oL", "rping", "-s", "-C", "10", "-v")
+    until(lambda: lab.run("node-2", "rping", "-c", "-a", "node-1", "-C", "10",
+                          check=False).returncode == 0)
+    assert server.wait() == 0, server.output
+    assert server.output.count("server ping data") == 10
+
+
+def test_counters_of_a_port_are_the_subnets(lab):
+    """Whoever asks gets the same answer."""
+    def sent(command):
+        text = lab.account.run(*command, "perfquery", "-x", "-G",
+                               guid).stdout
+        return int(re.search(r"PortXmitData:\.*(\d+)", text)[1])
+
+    guid = lab.run("node-2", "ibstat", "-p").stdout.strip()
+    before = sent(own(lab, "node-3"))
+    assert sent(lab.on("node-2")) > before
+
+
+def test_a_host_whose_daemon_was_killed_is_one_whose_link_goes_down(lab):
+    driver = lab.drive("node-4")
+    until(lambda: is_active(lab, "node-4", elsewhere=True))
+    driver.process.kill()
+    # It is the fabric's own then, as after power-on.
+    until(lambda: is_active(lab, "node-4", elsewhere=False))
+    driver.stop(signal.SIGKILL)
+
+
+def test_a_run_takes_a_host_over_for_itself(lab):
+    done = lab.account.run("ibemu", "run", f"--join={lab.socket}",
+                           "--host=node-5", "--", "sminfo")
+    assert "SMINFO_MASTER" in done.stdout
+    text = lab.account.run(*own(lab, "node-5"), "ibstat", "-l").stdout
+    assert text == "ibemu0\n"
+
+
+def refusal(lab, *arguments):
+    done = lab.account.run("ibemud", f"--join={lab.socket}",
+                           f"--socket={lab.account.home}/none.sock", *arguments,
+                           check=False)
+    assert done.returncode == 1
+    return done.stderr
+
+
+def test_a_host_that_can_not_be_taken_over_is_named(lab):
+    assert "did you mean" in refusal(lab, "--host=node-99")
+    assert refusal(lab, "--host=node-1") == (
+        '"node-1" has an adapter elsewhere already\n')
+    assert "has joined" in lab.account.run(
+        "ibemu", "nodes", f"--fabric={lab.drivers[('node-1',)].socket}",
+        check=False).stderr
+
+
+def test_programs_end_or_go_on_when_the_fabric_has_gone(module_account):
+    lab = JoinedFabric(module_account, "gone", "single-switch:hosts=2",
+                       sm="static")
+    lab.drive("node-1")
+    assert "State: Active" in lab.run("node-1", "ibstat").stdout
+    lab.daemon.stop(signal.SIGKILL)
+    until(lambda: "State: Down" in lab.run("node-1", "ibstat").stdout)
+    done = lab.run("node-1", "sminfo", "1", check=False)
+    assert done.returncode != 0
+    lab.stop()
