@@ -24,6 +24,9 @@ namespace {
 using nlohmann::json;
 using topology::NodeId;
 
+// With a daemon that may be stopped, while this one serves nobody.
+constexpr absl::Duration kPatience = absl::Milliseconds(500);
+
 // Asks the node's own agents.
 template <class Attribute>
 absl::StatusOr<Attribute> Ask(RemoteCables& cables) {
@@ -85,6 +88,14 @@ void AddTo(topology::Topology& topology, topology::NodeSpec host) {
   topology.nodes.push_back(std::move(beyond));
 }
 
+absl::StatusOr<std::unique_ptr<RemoteCables>> PlugInto(
+    const std::string& authority, const std::string& host,
+    absl::Duration patience) {
+  IBEMU_ASSIGN_OR_RETURN(control::Client client,
+                         control::Client::Connect(authority, patience));
+  return RemoteCables::Plug(std::move(client), host);
+}
+
 // The other hosts of the subnet are known by their names.
 absl::Status AddOthers(control::Client& client, AddressPlan& plan) {
   IBEMU_ASSIGN_OR_RETURN(const json names,
@@ -124,27 +135,28 @@ absl::StatusOr<JoinedFabric> JoinFabric(Loop& loop,
   std::vector<std::unique_ptr<RemoteCables>> plugged;
   topology::Topology topology;
   JoinedFabric joined;
+  IBEMU_ASSIGN_OR_RETURN(control::Client client,
+                         control::Client::Connect(authority));
   for (const std::string& host : hosts) {
-    IBEMU_ASSIGN_OR_RETURN(control::Client client,
-                           control::Client::Connect(authority));
     const AdapterId adapter = FabricAdapters::IdOf(
         NodeId{static_cast<uint32_t>(topology.nodes.size())});
     IBEMU_RETURN_IF_ERROR(
         AddAddresses(client, host, adapter, joined.addresses));
     IBEMU_ASSIGN_OR_RETURN(plugged.emplace_back(),
-                           RemoteCables::Plug(std::move(client), host));
+                           PlugInto(authority, host, absl::InfiniteDuration()));
     IBEMU_ASSIGN_OR_RETURN(topology::NodeSpec spec, SpecOf(*plugged.back()));
     AddTo(topology, std::move(spec));
   }
-  IBEMU_ASSIGN_OR_RETURN(control::Client client,
-                         control::Client::Connect(authority));
   IBEMU_RETURN_IF_ERROR(AddOthers(client, joined.addresses));
   joined.fabric = std::make_unique<fabric::Fabric>(
       topology, loop, fabric::FabricOptions{.seed = seed});
   for (uint32_t i = 0; i < plugged.size(); ++i) {
-    auto& host = joined.hosts.emplace_back(
-        std::make_unique<JoinedHost>(loop, *joined.fabric, NodeId{2 * i},
-                                     NodeId{2 * i + 1}, std::move(plugged[i])));
+    auto& host = joined.hosts.emplace_back(std::make_unique<JoinedHost>(
+        loop, *joined.fabric, NodeId{2 * i}, NodeId{2 * i + 1},
+        [authority, host = hosts[i]] {
+          return PlugInto(authority, host, kPatience);
+        },
+        std::move(plugged[i])));
     IBEMU_RETURN_IF_ERROR(host->Start());
   }
   return joined;

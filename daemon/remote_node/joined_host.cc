@@ -40,14 +40,15 @@ bool AsksToReregister(const mad::MadBytes& answer) {
 
 JoinedHost::JoinedHost(Loop& loop, fabric::Fabric& fabric,
                        topology::NodeId node, topology::NodeId beyond,
-                       std::unique_ptr<RemoteCables> cables)
-    : fabric_(fabric),
+                       PlugIn plug_in, std::unique_ptr<RemoteCables> cables)
+    : loop_(loop),
+      fabric_(fabric),
       node_(node),
       beyond_(beyond),
-      cables_(std::move(cables)),
-      pump_(loop, *cables_, [this] { OnLost(); }) {
+      plug_in_(std::move(plug_in)),
+      cables_(std::move(cables)) {
   for (int port = 1; port <= cables_->port_count(); ++port) {
-    cables_->cable(port).SetListener(&ends_.emplace_back(*this, port));
+    ends_.emplace_back(*this, port);
   }
   fabric_.SetBeyond(node_, this, beyond_, this);
 }
@@ -57,11 +58,13 @@ JoinedHost::~JoinedHost() {
 }
 
 absl::Status JoinedHost::Start() {
-  for (int port = 1; port <= cables_->port_count(); ++port) {
-    TakeState(port);
-    cables_->cable(port).SetEnabled(true);
+  pump_.emplace(loop_, *cables_, [this] { OnLost(); });
+  for (End& end : ends_) {
+    cables_->cable(end.port()).SetListener(&end);
+    TakeState(end.port());
+    cables_->cable(end.port()).SetEnabled(true);
   }
-  return pump_.Start();
+  return pump_->Start();
 }
 
 fabric::PortId JoinedHost::IdOf(topology::NodeId node, int port) const {
@@ -80,16 +83,35 @@ void JoinedHost::TakeState(int port) {
 
 void JoinedHost::OnLost() {
   spdlog::error(
-      "{}: the daemon that has its fabric has ended: its ports are "
-      "down",
+      "{}: the daemon that has its fabric does not answer: the ports are down "
+      "until one does",
       name());
   lost_ = true;
-  for (int port = 1; port <= cables_->port_count(); ++port) {
-    fabric::PortCopy copy = CopyOf(cables_->cable(port));
+  for (const End& end : ends_) {
+    fabric::PortCopy copy = CopyOf(cables_->cable(end.port()));
     copy.info.port_state = mad::PortState::kDown;
     copy.info.port_physical_state = mad::PortPhysicalState::kPolling;
-    fabric_.SetCopy(IdOf(node_, port), copy);
+    fabric_.SetCopy(IdOf(node_, end.port()), copy);
   }
+  PlugInSoon();
+}
+
+void JoinedHost::PlugInSoon() {
+  loop_.RunAfter(kRetry, [weak = std::weak_ptr(self_)] {
+    if (const auto self = weak.lock()) (*self)->PlugInAgain();
+  });
+}
+
+void JoinedHost::PlugInAgain() {
+  auto cables = plug_in_();
+  if (!cables.ok() || (*cables)->port_count() != cables_->port_count()) {
+    return PlugInSoon();
+  }
+  pump_.reset();
+  cables_ = *std::move(cables);
+  lost_ = false;
+  if (!Start().ok()) return OnLost();
+  spdlog::info("{}: a daemon has its fabric again", name());
 }
 
 void JoinedHost::End::OnPacket(std::span<const std::byte> bytes) {

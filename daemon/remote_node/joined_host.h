@@ -3,12 +3,16 @@
 #define IBEMU_DAEMON_REMOTE_NODE_JOINED_HOST_H_
 
 #include <deque>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "daemon/remote_node/node_link_pump.h"
 #include "daemon/remote_node/remote_cable.h"
 #include "fabric/fabric.h"
@@ -23,15 +27,23 @@ namespace ibemu::daemon {
 // A JoinedHost stands between a node of the fabric here and the node that it is
 // in another daemon's.  Packets that leave the one leave the other; agents,
 // state and tables are those of the other.  When that daemon goes, the ports
-// here go down for good.
+// here go down until there is one again.
 class JoinedHost final : private fabric::RemoteAdapter,
                          private fabric::RemoteAgents {
  public:
-  // `cables`: those of the other node.  `beyond`: a channel adapter with the
+  // Plugs into the other node, now and when its daemon was gone.  Errors: as
+  // RemoteCables::Plug().
+  using PlugIn = std::function<absl::StatusOr<std::unique_ptr<RemoteCables>>()>;
+
+  // After that time it is tried again, and again.
+  static constexpr absl::Duration kRetry = absl::Seconds(1);
+
+  // `cables`: what `plug_in` has made.  `beyond`: a channel adapter with the
   // same ports, each of which has a cable to the port of the same number of
   // `node`. `loop` and `fabric` must outlive this.
   JoinedHost(Loop& loop, fabric::Fabric& fabric, topology::NodeId node,
-             topology::NodeId beyond, std::unique_ptr<RemoteCables> cables);
+             topology::NodeId beyond, PlugIn plug_in,
+             std::unique_ptr<RemoteCables> cables);
   ~JoinedHost();
   JoinedHost(const JoinedHost&) = delete;
   JoinedHost& operator=(const JoinedHost&) = delete;
@@ -48,6 +60,7 @@ class JoinedHost final : private fabric::RemoteAdapter,
     End(JoinedHost& host, int port) : host_(host), port_(port) {}
     void OnPacket(std::span<const std::byte> packet) override;
     void OnPortEvent() override { host_.TakeState(port_); }
+    int port() const { return port_; }
 
    private:
     JoinedHost& host_;
@@ -58,6 +71,8 @@ class JoinedHost final : private fabric::RemoteAdapter,
   std::string name() const;
   void TakeState(int port);
   void OnLost();
+  void PlugInSoon();
+  void PlugInAgain();
 
   // fabric::RemoteAdapter, at the other end of the cables
   void OnPacket(fabric::PortId port, const fabric::Packet& packet) override;
@@ -67,12 +82,17 @@ class JoinedHost final : private fabric::RemoteAdapter,
   void SetIsSm(fabric::PortId port, bool is_sm) override;
   void OnDescription(std::string_view text) override;
 
+  Loop& loop_;
   fabric::Fabric& fabric_;
   const topology::NodeId node_, beyond_;
-  const std::unique_ptr<RemoteCables> cables_;
+  const PlugIn plug_in_;
+  std::unique_ptr<RemoteCables> cables_;
   std::deque<End> ends_;
-  bool lost_ = false;
-  NodeLinkPump pump_;
+  bool lost_ = false;                 // the cables lead nowhere
+  std::optional<NodeLinkPump> pump_;  // with Start()
+  // Expires with this: for tasks.
+  const std::shared_ptr<JoinedHost*> self_ =
+      std::make_shared<JoinedHost*>(this);
 };
 
 }  // namespace ibemu::daemon

@@ -39,18 +39,24 @@ constexpr NodeId kNode{0}, kBeyond{1};
 class JoinedHostTest : public ::testing::Test {
  protected:
   JoinedHostTest() {
+    auto remote = PlugIn();
+    EXPECT_TRUE(remote.ok()) << remote.status();
+    host_ = std::make_unique<JoinedHost>(
+        loop_, fabric_, kNode, kBeyond, [this] { return PlugIn(); },
+        *std::move(remote));
+    EXPECT_TRUE(host_->Start().ok());
+    Settle();
+  }
+
+  absl::StatusOr<std::unique_ptr<RemoteCables>> PlugIn() {
+    if (gone_) return absl::UnavailableError("no daemon");
     auto [near, far] = testing::SocketPair();
     auto cables = FabricCables::Plug(lab_.fabric, lab_.Host(2));
-    EXPECT_TRUE(cables.ok()) << cables.status();
+    if (!cables.ok()) return cables.status();
     there_ = std::make_unique<NodeLinkHost>(loop_, *std::move(cables),
                                             std::move(far));
     EXPECT_TRUE(there_->Start().ok());
-    auto remote = RemoteCables::Adopt(std::move(near));
-    EXPECT_TRUE(remote.ok()) << remote.status();
-    host_ = std::make_unique<JoinedHost>(loop_, fabric_, kNode, kBeyond,
-                                         *std::move(remote));
-    EXPECT_TRUE(host_->Start().ok());
-    Settle();
+    return RemoteCables::Adopt(std::move(near));
   }
 
   void Settle() {
@@ -59,6 +65,7 @@ class JoinedHostTest : public ::testing::Test {
   PortState State() { return fabric_.device(kNode).port(1).Info().port_state; }
 
   testing::Lab lab_{Chain(1), testing::Lab::kStatically};
+  bool gone_ = false;  // the other daemon
   VirtualLoop loop_{lab_.timers};
   fabric::Fabric fabric_{Chain(0), lab_.timers, {}};
   std::unique_ptr<NodeLinkHost> there_;
@@ -108,10 +115,17 @@ TEST_F(JoinedHostTest, ACutLinkThereIsDownHere) {
   EXPECT_EQ(State(), PortState::kActive);
 }
 
-TEST_F(JoinedHostTest, ItsPortsAreDownWhenTheOtherFabricHasGone) {
+TEST_F(JoinedHostTest, ItsPortsAreDownWhileTheOtherFabricIsGone) {
   there_.reset();
+  gone_ = true;
   Settle();
   EXPECT_EQ(State(), PortState::kDown);
+  lab_.timers.RunFor(10 * JoinedHost::kRetry);
+  EXPECT_EQ(State(), PortState::kDown);
+  gone_ = false;
+  lab_.timers.RunFor(JoinedHost::kRetry);
+  Settle();
+  EXPECT_EQ(State(), PortState::kActive);
 }
 
 TEST_F(JoinedHostTest, TheNodeIsTheOtherFabricsAgainWhenItEnds) {
@@ -135,8 +149,10 @@ class JoinedHostsAgentsTest : public ::testing::Test {
         EncodeState({.info = info, .ports = 1, .p_keys = {0xffff}}));
     auto remote = RemoteCables::Adopt(std::move(near));
     EXPECT_TRUE(remote.ok()) << remote.status();
-    host_ = std::make_unique<JoinedHost>(loop_, fabric_, kNode, kBeyond,
-                                         *std::move(remote));
+    host_ = std::make_unique<JoinedHost>(
+        loop_, fabric_, kNode, kBeyond,
+        [] { return absl::UnavailableError("there is one only"); },
+        *std::move(remote));
     EXPECT_TRUE(host_->Start().ok());
     loop_.Poll();
     EXPECT_THAT(Heard(), ElementsAre(NodeLinkMessage::kEnable));

@@ -111,13 +111,20 @@ def test_a_host_that_can_not_be_taken_over_is_named(lab):
         check=False).stderr
 
 
-def test_programs_end_or_go_on_when_the_fabric_has_gone(module_account):
-    lab = JoinedFabric(module_account, "gone", "single-switch:hosts=2",
-                       sm="static")
-    lab.drive("node-1")
-    assert "State: Active" in lab.run("node-1", "ibstat").stdout
+def test_a_host_is_down_while_the_daemon_of_its_fabric_is_gone(module_account):
+    topology = "single-switch:hosts=2"
+    lab = JoinedFabric(module_account, "gone", topology, sm="static")
+    driver = lab.drive("node-1")
+
+    def state():
+        return re.search(r"State: (\w+)", lab.run("node-1", "ibstat").stdout)[1]
+
+    assert state() == "Active"
     lab.daemon.stop(signal.SIGKILL)
-    until(lambda: "State: Down" in lab.run("node-1", "ibstat").stdout)
-    done = lab.run("node-1", "sminfo", "1", check=False)
-    assert done.returncode != 0
+    until(lambda: state() == "Down")
+    assert lab.run("node-1", "sminfo", "1", check=False).returncode != 0
+    again = RunFabric(module_account, "gone", topology, sm="static")
+    until(lambda: state() == "Active")
+    driver.stop()
+    again.stop()
     lab.stop()
