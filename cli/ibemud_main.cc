@@ -128,6 +128,10 @@ std::string JoinMistake(const Flags& flags) {
   if (flags.hosts.empty()) {
     return "--join: which hosts is missing: give --host=NODE";
   }
+  if (flags.daemon.check || !flags.http.empty()) {
+    return "--check and --http are for the daemon that has the subnet, not for "
+           "one that joins it";
+  }
   return "";
 }
 

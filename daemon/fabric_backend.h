@@ -38,12 +38,14 @@
 namespace ibemu::daemon {
 
 // A FabricBackend owns a fabric, and all that observes or changes it.  With
-// --join it has hosts of another daemon's fabric, and what concerns hosts.
+// --join it has hosts of another daemon's fabric, and the methods that are
+// about queue pairs and programs.
 class FabricBackend : public Backend {
  public:
   // Makes the fabric.  `loop` must outlive the result.
   //
-  // Errors: those of the topology, of --sm and of --addresses.
+  // Errors: those of the topology, of --sm and of --addresses, or
+  // JoinFabric()'s.
   static absl::StatusOr<std::unique_ptr<Backend>> Load(
       const DaemonOptions& options, Loop& loop);
 

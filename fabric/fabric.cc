@@ -70,7 +70,11 @@ struct Fabric::Impl : FabricEvents {
   }
 
   void OnClientReregister(PortId port) override {
-    const auto hca = hcas.find(subnet.port(port).node);
+    const topology::NodeId node = subnet.port(port).node;
+    if (RemoteAdapter* const remote = endpoints.RemoteOf(node)) {
+      return remote->OnReregister(port);
+    }
+    const auto hca = hcas.find(node);
     if (hca != hcas.end()) hca->second->OnClientReregister(port);
   }
 
@@ -281,8 +285,7 @@ void Fabric::SetBeyond(topology::NodeId node, RemoteAgents* agents,
 }
 
 void Fabric::SetCopy(PortId port, const PortCopy& copy) {
-  TakeCopy(impl_->subnet, port, copy);
-  impl_->OnPortChange(port);
+  if (TakeCopy(impl_->subnet, port, copy)) impl_->OnPortChange(port);
 }
 
 void Fabric::AskToReregister(PortId port) { impl_->OnClientReregister(port); }

@@ -172,6 +172,10 @@ absl::Status CheckJoin(const RunFlags& flags) {
         "--join takes hosts of another daemon's subnet: --topology, --sm, "
         "--addresses, --fabric and --backend do not go together with it");
   }
+  if (options.join->empty()) {
+    return absl::InvalidArgumentError(
+        "--join=: which fabric is missing: a name, or the path of a socket");
+  }
   if (!options.hosts.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "--join: which hosts is missing: give --host=NODE");

@@ -67,9 +67,10 @@ absl::StatusOr<AdapterId> FabricAdapters::Default() const {
 absl::Status FabricAdapters::CheckShowable(AdapterId adapter) const {
   const fabric::Node& shown = node(adapter);
   if (shown.remote) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the adapter of \"", shown.description,
-                     "\" is that of another machine (ibemu-hca-model)"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the adapter of \"", shown.description,
+        "\" is elsewhere: a modelled one (ibemu-hca-model), or that "
+        "of a joined host (--join)"));
   }
   if (shown.plugged) return absl::OkStatus();
   return absl::FailedPreconditionError(

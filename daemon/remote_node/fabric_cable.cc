@@ -41,6 +41,10 @@ void FabricCable::OnPortEvent() {
   if (listener_ != nullptr) listener_->OnPortEvent();
 }
 
+void FabricCable::OnReregister() {
+  if (listener_ != nullptr) listener_->OnReregister();
+}
+
 FabricCables::FabricCables(fabric::Fabric& fabric, topology::NodeId node)
     : fabric_(fabric), node_(node), device_(fabric.device(node)) {
   for (int port = 1; port <= device_.last_port(); ++port) {
@@ -67,6 +71,10 @@ FabricCables::~FabricCables() {
 
 void FabricCables::OnPacket(fabric::PortId port, const fabric::Packet& packet) {
   cable(fabric_.subnet().port(port).number).OnPacket(packet);
+}
+
+void FabricCables::OnReregister(fabric::PortId port) {
+  cable(fabric_.subnet().port(port).number).OnReregister();
 }
 
 void FabricCables::OnPortEvent(int port) { cable(port).OnPortEvent(); }

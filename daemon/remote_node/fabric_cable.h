@@ -40,6 +40,7 @@ class FabricCable : public hca::model::Cable {
   // From the fabric.
   void OnPacket(const fabric::Packet& packet);
   void OnPortEvent();
+  void OnReregister();
 
  private:
   fabric::Fabric& fabric_;
@@ -75,6 +76,7 @@ class FabricCables : private fabric::RemoteAdapter,
   FabricCables(fabric::Fabric& fabric, topology::NodeId node);
 
   void OnPacket(fabric::PortId port, const fabric::Packet& packet) override;
+  void OnReregister(fabric::PortId port) override;
   void OnPortEvent(int port) override;
   // Pulled out: its links are down, and what it sends is lost.
   void OnRemoved() override {}

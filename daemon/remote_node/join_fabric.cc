@@ -1,6 +1,7 @@
 #include "daemon/remote_node/join_fabric.h"
 
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -26,12 +27,16 @@ using topology::NodeId;
 
 // With a daemon that may be stopped, while this one serves nobody.
 constexpr absl::Duration kPatience = absl::Milliseconds(500);
+// It may be silent when a host's agents are asked.
+constexpr absl::Duration kAnswersWithin = absl::Seconds(10);
 
 // Asks the node's own agents.
 template <class Attribute>
 absl::StatusOr<Attribute> Ask(RemoteCables& cables) {
   mad::Arrival request;
-  wire::Encode(mad::Smp{.method = mad::Method::kGet, .attr_id = Attribute::kId},
+  wire::Encode(mad::Smp{.method = mad::Method::kGet,
+                        .attr_id = Attribute::kId,
+                        .m_key = cables.cable(1).Info().m_key},
                request.mad);
   mad::MadBytes reply{};
   const mad::LocalVerdict verdict =
@@ -44,14 +49,16 @@ absl::StatusOr<Attribute> Ask(RemoteCables& cables) {
   return wire::Decode<Attribute>(smp.data);
 }
 
-absl::StatusOr<topology::NodeSpec> SpecOf(RemoteCables& cables) {
+// `name`: by which the user asks for the host.
+absl::StatusOr<topology::NodeSpec> SpecOf(RemoteCables& cables,
+                                          const std::string& name) {
   IBEMU_ASSIGN_OR_RETURN(const auto info, Ask<mad::NodeInfo>(cables));
   IBEMU_ASSIGN_OR_RETURN(const auto described,
                          Ask<mad::NodeDescription>(cables));
   topology::NodeSpec spec;
   const std::string text(described.text.begin(), described.text.end());
   spec.description = text.substr(0, text.find('\0'));
-  spec.name = absl::StrCat("H-", GuidText(info.node_guid).substr(2));
+  spec.name = name;
   spec.node_guid = info.node_guid;
   spec.system_image_guid = info.system_image_guid;
   spec.vendor_id = info.vendor_id;
@@ -88,12 +95,33 @@ void AddTo(topology::Topology& topology, topology::NodeSpec host) {
   topology.nodes.push_back(std::move(beyond));
 }
 
+// Checks that there are all hosts, before the link of the first goes down.
+absl::Status CheckHosts(control::Client& client,
+                        const std::vector<std::string>& hosts) {
+  std::set<std::string> guids;
+  for (const std::string& host : hosts) {
+    IBEMU_ASSIGN_OR_RETURN(const json status,
+                           client.Call("node.status", {{"node", host}}));
+    const json& adapters = status["adapters"];
+    if (adapters.size() != 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("\"", host, "\" has ", adapters.size(),
+                       " adapters: name each by its GUID"));
+    }
+    if (!guids.insert(adapters[0]["guid"].get<std::string>()).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("\"", host, "\" was named before"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::unique_ptr<RemoteCables>> PlugInto(
     const std::string& authority, const std::string& host,
     absl::Duration patience) {
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(authority, patience));
-  return RemoteCables::Plug(std::move(client), host);
+  return RemoteCables::Plug(std::move(client), host, kAnswersWithin);
 }
 
 // The other hosts of the subnet are known by their names.
@@ -137,6 +165,7 @@ absl::StatusOr<JoinedFabric> JoinFabric(Loop& loop,
   JoinedFabric joined;
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(authority));
+  IBEMU_RETURN_IF_ERROR(CheckHosts(client, hosts));
   for (const std::string& host : hosts) {
     const AdapterId adapter = FabricAdapters::IdOf(
         NodeId{static_cast<uint32_t>(topology.nodes.size())});
@@ -144,7 +173,8 @@ absl::StatusOr<JoinedFabric> JoinFabric(Loop& loop,
         AddAddresses(client, host, adapter, joined.addresses));
     IBEMU_ASSIGN_OR_RETURN(plugged.emplace_back(),
                            PlugInto(authority, host, absl::InfiniteDuration()));
-    IBEMU_ASSIGN_OR_RETURN(topology::NodeSpec spec, SpecOf(*plugged.back()));
+    IBEMU_ASSIGN_OR_RETURN(topology::NodeSpec spec,
+                           SpecOf(*plugged.back(), host));
     AddTo(topology, std::move(spec));
   }
   IBEMU_RETURN_IF_ERROR(AddOthers(client, joined.addresses));

@@ -27,8 +27,8 @@ struct JoinedFabric {
 // `authority` has, a name or the path of its socket.  `loop` must outlive the
 // result.  `seed`: of faults here.
 //
-// Errors: Client::Connect()'s, those of "wire.attach"; InvalidArgument, a host
-// twice.
+// Errors: Client::Connect()'s, those of "node.status" and "wire.attach";
+// InvalidArgument, a host twice, or one that has several adapters.
 absl::StatusOr<JoinedFabric> JoinFabric(Loop& loop,
                                         const std::string& authority,
                                         const std::vector<std::string>& hosts,

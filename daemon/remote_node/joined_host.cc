@@ -7,6 +7,8 @@
 #include "fabric/packet/packet_parser.h"
 #include "fabric/subnet/port_copy.h"
 #include "fabric/subnet/subnet.h"
+#include "mad/mad_class.h"
+#include "mad/wire/node_info.h"
 #include "mad/wire/smp.h"
 #include "spdlog/spdlog.h"
 
@@ -24,16 +26,13 @@ fabric::PortCopy CopyOf(const RemoteCable& cable) {
   return copy;
 }
 
-// Returns true for the answer to Set(PortInfo) that says that the users of the
-// port register again (IBA vol 1 §14.4.11).
-bool AsksToReregister(const mad::MadBytes& answer) {
-  const auto smp = wire::Decode<mad::Smp>(answer);
-  const bool is_smp = smp.mgmt_class == mad::MgmtClass::kSubnetLidRouted ||
-                      smp.mgmt_class == mad::MgmtClass::kSubnetDirectedRoute;
-  return is_smp && smp.method == mad::Method::kGetResp &&
-         smp.status == mad::MadStatus::kOk &&
-         smp.attr_id == mad::AttributeId::kPortInfo &&
-         wire::Decode<mad::PortInfo>(smp.data).client_reregister;
+// Returns what may be for the agents of a node; the rest is for programs.
+bool MayBeForAgents(const mad::MadBytes& mad) {
+  const auto mgmt_class = wire::Get<&mad::MadHeader::mgmt_class>(mad);
+  const auto method = wire::Get<&mad::MadHeader::method>(mad);
+  return !mad::IsResponse(method) &&
+         mgmt_class != mad::MgmtClass::kSubnetAdministration &&
+         mgmt_class != mad::MgmtClass::kCommunication;
 }
 
 }  // namespace
@@ -124,6 +123,10 @@ void JoinedHost::End::OnPacket(std::span<const std::byte> bytes) {
   host_.fabric_.SendFrom(host_.IdOf(host_.beyond_, port_), *packet);
 }
 
+void JoinedHost::End::OnReregister() {
+  host_.fabric_.AskToReregister(host_.IdOf(host_.node_, port_));
+}
+
 void JoinedHost::OnPacket(fabric::PortId port, const fabric::Packet& packet) {
   const int number = fabric_.subnet().port(port).number;
   cables_->cable(number).Send(EncodePacket(packet));
@@ -133,14 +136,26 @@ void JoinedHost::OnPacket(fabric::PortId port, const fabric::Packet& packet) {
 mad::LocalVerdict JoinedHost::Process(fabric::PortId port,
                                       const mad::Arrival& request,
                                       mad::MadBytes& reply) {
+  if (!MayBeForAgents(request.mad)) return mad::LocalVerdict::kUnhandled;
   const int number = fabric_.subnet().port(port).number;
   const mad::LocalVerdict verdict =
       cables_->cable(number).ProcessLocal(request, reply);
   TakeState(number);
-  if (verdict == mad::LocalVerdict::kReply && AsksToReregister(reply)) {
-    fabric_.AskToReregister(port);
-  }
+  if (verdict == mad::LocalVerdict::kReply) TakeDescription(reply);
   return verdict;
+}
+
+// A manager may have changed it.
+void JoinedHost::TakeDescription(const mad::MadBytes& answer) {
+  const auto smp = wire::Decode<mad::Smp>(answer);
+  if (!mad::IsSmClass(smp.mgmt_class) ||
+      smp.attr_id != mad::AttributeId::kNodeDescription ||
+      smp.status != mad::MadStatus::kOk) {
+    return;
+  }
+  const auto told = wire::Decode<mad::NodeDescription>(smp.data);
+  const std::string_view text(told.text.data(), told.text.size());
+  fabric_.subnet().node(node_).Describe(text.substr(0, text.find('\0')));
 }
 
 void JoinedHost::SetIsSm(fabric::PortId port, bool is_sm) {

@@ -60,6 +60,7 @@ class JoinedHost final : private fabric::RemoteAdapter,
     End(JoinedHost& host, int port) : host_(host), port_(port) {}
     void OnPacket(std::span<const std::byte> packet) override;
     void OnPortEvent() override { host_.TakeState(port_); }
+    void OnReregister() override;
     int port() const { return port_; }
 
    private:
@@ -70,12 +71,14 @@ class JoinedHost final : private fabric::RemoteAdapter,
   fabric::PortId IdOf(topology::NodeId node, int port) const;
   std::string name() const;
   void TakeState(int port);
+  void TakeDescription(const mad::MadBytes& answer);
   void OnLost();
   void PlugInSoon();
   void PlugInAgain();
 
   // fabric::RemoteAdapter, at the other end of the cables
   void OnPacket(fabric::PortId port, const fabric::Packet& packet) override;
+  void OnReregister(fabric::PortId /*port*/) override {}
   // fabric::RemoteAgents
   mad::LocalVerdict Process(fabric::PortId port, const mad::Arrival& request,
                             mad::MadBytes& reply) override;

@@ -27,6 +27,7 @@ enum class NodeLinkMessage : uint8_t {
   kIsSm = 5,     // to the node: one byte, 0 or 1
   kEnable = 6,   // to the node: one byte, 0 or 1
   kDescription = 7,  // to the node: its NodeDescription, at most 64 bytes
+  kReregister = 8,   // to the adapter: its programs are to register again
 };
 
 // Before each message.

@@ -131,8 +131,16 @@ void NodeLinkHost::Listener::OnPortEvent() {
   if (!behind_) host_.TellState(port_);
 }
 
+void NodeLinkHost::Listener::OnReregister() {
+  owes_reregister_ = host_.full();
+  if (owes_reregister_) return;
+  host_.Queue(NodeLinkMessage::kReregister, port_, {});
+  host_.Flush();
+}
+
 void NodeLinkHost::Listener::CatchUp() {
   if (behind_) OnPortEvent();
+  if (owes_reregister_) OnReregister();
 }
 
 void NodeLinkHost::TellState(int port) {

@@ -48,13 +48,15 @@ class NodeLinkHost {
     Listener(NodeLinkHost& host, int port) : host_(host), port_(port) {}
     void OnPacket(std::span<const std::byte> packet) override;
     void OnPortEvent() override;
+    void OnReregister() override;
     // Tells the state that there was no room for.
     void CatchUp();
 
    private:
     NodeLinkHost& host_;
     const int port_;
-    bool behind_ = false;
+    bool behind_ = false;  // with the state
+    bool owes_reregister_ = false;
   };
 
   bool full() const { return buffer_.size() - sent_ > max_buffered_; }

@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 
 #include <array>
 #include <cerrno>
@@ -25,12 +24,17 @@ mad::LocalVerdict RemoteCable::ProcessLocal(const mad::Arrival& request,
                                             mad::MadBytes& reply) {
   cables_.Send(NodeLinkMessage::kRequest, port_, EncodeRequest(request));
   std::vector<std::byte> payload;
-  cables_.lost_.Update(
-      cables_.WaitFor(NodeLinkMessage::kReply, port_, payload));
-  if (!cables_.lost_.ok()) return mad::LocalVerdict::kUnhandled;
-  const absl::StatusOr<mad::LocalVerdict> verdict = DecodeReply(payload, reply);
-  cables_.lost_.Update(verdict.status());
-  return verdict.ok() ? *verdict : mad::LocalVerdict::kUnhandled;
+  absl::Status answered =
+      cables_.WaitFor(NodeLinkMessage::kReply, port_, payload);
+  mad::LocalVerdict verdict = mad::LocalVerdict::kUnhandled;
+  if (answered.ok()) {
+    const absl::StatusOr<mad::LocalVerdict> decoded =
+        DecodeReply(payload, reply);
+    if (decoded.ok()) verdict = *decoded;
+    answered = decoded.status();
+  }
+  if (!answered.ok()) cables_.Lose(std::move(answered));
+  return verdict;
 }
 
 int RemoteCable::GidCount() const {
@@ -61,30 +65,30 @@ void RemoteCable::SetEnabled(bool enabled) {
   cables_.Send(NodeLinkMessage::kEnable, port_, std::span(&flag, 1));
 }
 
-RemoteCables::RemoteCables(UniqueFd socket) : socket_(std::move(socket)) {}
+RemoteCables::RemoteCables(UniqueFd socket, absl::Duration patience)
+    : socket_(std::move(socket)), patience_(patience) {}
 
 absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Plug(
-    control::Client client, std::string_view node) {
+    control::Client client, std::string_view node, absl::Duration patience) {
   IBEMU_ASSIGN_OR_RETURN(UniqueFd socket,
                          client.OpenStream("wire.attach", {{"node", node}}));
   IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<RemoteCables> cables,
-                         Adopt(std::move(socket)));
+                         Adopt(std::move(socket), patience));
   cables->client_ = std::move(client);
   return cables;
 }
 
 absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Adopt(
-    UniqueFd socket) {
-  const timeval patience = absl::ToTimeval(kPatience);
-  if (setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience,
-                 sizeof patience) != 0) {
-    return absl::ErrnoToStatus(errno, "SO_RCVTIMEO");
-  }
-  std::unique_ptr<RemoteCables> cables(new RemoteCables(std::move(socket)));
+    UniqueFd socket, absl::Duration patience) {
+  std::unique_ptr<RemoteCables> cables(
+      new RemoteCables(std::move(socket), patience));
   const auto known = [&] {
     return cables->port_count() > 0 && cables->cables_.back().state_.ports > 0;
   };
-  while (!known()) IBEMU_RETURN_IF_ERROR(cables->Receive(true));
+  while (!known()) {
+    IBEMU_RETURN_IF_ERROR(cables->Await());
+    IBEMU_RETURN_IF_ERROR(cables->Receive());
+  }
   cables->pending_.clear();
   return cables;
 }
@@ -95,49 +99,64 @@ void RemoteCables::Describe(std::string_view text) {
 }
 
 absl::Status RemoteCables::Dispatch() {
-  IBEMU_RETURN_IF_ERROR(lost_);
-  lost_.Update(Receive(false));
+  if (lost_.ok()) {
+    Flush();
+    if (absl::Status received = Receive(); !received.ok()) {
+      Lose(std::move(received));
+    }
+  }
   while (!pending_.empty()) {
     const NodeLinkSplitter::Message message = std::move(pending_.front());
     pending_.pop_front();
     hca::model::CableListener* const listener = cable(message.port).listener_;
     if (listener == nullptr) continue;
-    if (message.type == NodeLinkMessage::kPacket) {
-      listener->OnPacket(message.payload);
-    } else {
-      listener->OnPortEvent();
+    switch (message.type) {
+      case NodeLinkMessage::kPacket:
+        listener->OnPacket(message.payload);
+        break;
+      case NodeLinkMessage::kReregister:
+        listener->OnReregister();
+        break;
+      default:
+        listener->OnPortEvent();
     }
   }
   return lost_;
 }
 
-// The daemon may wait for us to read before it reads.
 void RemoteCables::Send(NodeLinkMessage type, int port,
                         std::span<const std::byte> payload) {
-  std::vector<std::byte> bytes;
-  AppendMessage(type, port, payload, bytes);
-  std::span<const std::byte> left = bytes;
-  while (!left.empty() && lost_.ok()) {
-    const ssize_t count = send(socket_.get(), left.data(), left.size(),
-                               MSG_DONTWAIT | MSG_NOSIGNAL);
+  const bool full = type == NodeLinkMessage::kPacket && kept_.size() > kMaxKept;
+  if (full || !lost_.ok()) return;
+  const bool was_blocked = !kept_.empty();
+  AppendMessage(type, port, payload, kept_);
+  if (!was_blocked && !Flush()) on_blocked_();
+}
+
+bool RemoteCables::Flush() {
+  size_t sent = 0;
+  while (sent < kept_.size()) {
+    const ssize_t count =
+        send(socket_.get(), kept_.data() + sent, kept_.size() - sent,
+             MSG_DONTWAIT | MSG_NOSIGNAL);
     if (count >= 0) {
-      left = left.subspan(static_cast<size_t>(count));
+      sent += static_cast<size_t>(count);
     } else if (errno == EAGAIN) {
-      pollfd room = {socket_.get(), POLLIN | POLLOUT, 0};
-      poll(&room, 1, -1);
-      if ((room.revents & POLLIN) != 0) lost_.Update(Receive(false));
-      if (has_pending()) on_pending_();
+      break;
     } else if (errno != EINTR) {
-      lost_ = absl::UnavailableError("the daemon has ended");
+      sent = kept_.size();  // it hung up: nobody reads, and reading tells
     }
   }
+  kept_.erase(kept_.begin(), kept_.begin() + static_cast<ptrdiff_t>(sent));
+  return kept_.empty();
 }
 
 absl::Status RemoteCables::WaitFor(NodeLinkMessage type, int port,
                                    std::vector<std::byte>& payload) {
   while (replies_.empty()) {
     IBEMU_RETURN_IF_ERROR(lost_);
-    IBEMU_RETURN_IF_ERROR(Receive(true));
+    IBEMU_RETURN_IF_ERROR(Await());
+    IBEMU_RETURN_IF_ERROR(Receive());
   }
   if (has_pending()) on_pending_();
   NodeLinkSplitter::Message reply = std::move(replies_.front());
@@ -149,18 +168,42 @@ absl::Status RemoteCables::WaitFor(NodeLinkMessage type, int port,
   return absl::OkStatus();
 }
 
-absl::Status RemoteCables::Receive(bool wait) {
+// The daemon may wait for us to read before it reads.
+absl::Status RemoteCables::Await() {
+  const int limit =
+      patience_ == absl::InfiniteDuration()
+          ? -1
+          : static_cast<int>(absl::ToInt64Milliseconds(patience_));
+  while (true) {
+    pollfd ready = {socket_.get(), POLLIN, 0};
+    if (!kept_.empty()) ready.events |= POLLOUT;
+    const int count = poll(&ready, 1, limit);
+    if (count == 0) {
+      return absl::UnavailableError(absl::StrCat(
+          "the daemon was silent for ", absl::FormatDuration(patience_)));
+    }
+    if (count > 0 && (ready.revents & POLLOUT) != 0) Flush();
+    if (count > 0 && (ready.revents & ~POLLOUT) != 0) return absl::OkStatus();
+  }
+}
+
+absl::Status RemoteCables::Receive() {
   std::array<std::byte, 65536> bytes;
   const ssize_t count =
-      recv(socket_.get(), bytes.data(), bytes.size(), wait ? 0 : MSG_DONTWAIT);
-  if (count < 0 && wait && errno == EAGAIN) {
-    return absl::UnavailableError(absl::StrCat(
-        "the daemon has not answered for ", absl::FormatDuration(kPatience)));
-  }
-  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return Sort();
+      recv(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return absl::OkStatus();
   if (count <= 0) return absl::UnavailableError("the daemon has ended");
   splitter_.Add(std::span(bytes).first(static_cast<size_t>(count)));
   return Sort();
+}
+
+void RemoteCables::Lose(absl::Status why) {
+  if (!lost_.ok()) return;
+  lost_ = std::move(why);
+  kept_.clear();
+  shutdown(socket_.get(), SHUT_RDWR);
+  client_.reset();
+  on_pending_();
 }
 
 absl::Status RemoteCables::Sort() {

@@ -31,8 +31,8 @@ class RemoteCable : public hca::model::Cable {
     listener_ = listener;
   }
   void Send(std::span<const std::byte> packet) override;
-  // Waits for the daemon; kUnhandled when it is gone, or does not answer: then
-  // the cables are lost.
+  // Waits for the daemon; kUnhandled when it is gone, or silent for too long:
+  // then the cables are lost.
   mad::LocalVerdict ProcessLocal(const mad::Arrival& request,
                                  mad::MadBytes& reply) override;
   mad::PortInfo Info() const override { return state_.info; }
@@ -54,18 +54,25 @@ class RemoteCable : public hca::model::Cable {
 };
 
 // All ports of the node, over one socket.  Whoever owns it waits until fd() is
-// readable, or has_pending(), and calls Dispatch().
+// readable, or has_pending(), and calls Dispatch().  Nothing that is sent waits
+// for the daemon: what it does not take yet is kept, and of packets only
+// kMaxKept bytes; others are lost.
 class RemoteCables {
  public:
+  static constexpr size_t kMaxKept = size_t{4} << 20;
+
   // Plugs into `node` of the daemon that `client` talks to.  Returns when the
-  // state of each port is known.
+  // state of each port is known.  `patience`: for how long the daemon may be
+  // silent when it is waited for.
   //
-  // Errors: the daemon's; Unavailable when it is gone, or does not answer.
+  // Errors: the daemon's; Unavailable when it is gone, or silent for longer.
   static absl::StatusOr<std::unique_ptr<RemoteCables>> Plug(
-      control::Client client, std::string_view node);
+      control::Client client, std::string_view node,
+      absl::Duration patience = absl::InfiniteDuration());
 
   // The same over a socket whose other end is a NodeLinkHost's.
-  static absl::StatusOr<std::unique_ptr<RemoteCables>> Adopt(UniqueFd socket);
+  static absl::StatusOr<std::unique_ptr<RemoteCables>> Adopt(
+      UniqueFd socket, absl::Duration patience = absl::InfiniteDuration());
 
   int port_count() const { return static_cast<int>(cables_.size()); }
   // 1 ... port_count().
@@ -74,33 +81,42 @@ class RemoteCables {
   }
 
   int fd() const { return socket_.get(); }
-  // Something was read while an answer was awaited, and does not show in fd().
-  bool has_pending() const { return !pending_.empty(); }
+  // Something was read, or the daemon was lost, while an answer was awaited,
+  // and does not show in fd().
+  bool has_pending() const { return !pending_.empty() || !lost_.ok(); }
   // Calls `pending` when that happens, from within the call that waits.
   void OnPending(std::function<void()> pending) {
     on_pending_ = std::move(pending);
   }
   // Changes the node's description, of which 64 bytes are kept.
   void Describe(std::string_view text);
+  // Calls `blocked` when something is kept that the daemon has not taken: when
+  // fd() is writable, Flush() sends more of it.
+  void OnBlocked(std::function<void()> blocked) {
+    on_blocked_ = std::move(blocked);
+  }
+  // Sends what is kept, without waiting.  Returns true if nothing is any more.
+  bool Flush();
   // Takes what there is, without waiting, and tells the listeners.
   //
-  // Errors: Unavailable when the daemon is gone.
+  // Errors: Unavailable when the daemon is gone, or was silent for too long.
   absl::Status Dispatch();
 
  private:
   friend class RemoteCable;
 
-  // For an answer, and for the state of each port at first.
-  static constexpr absl::Duration kPatience = absl::Seconds(10);
-
-  explicit RemoteCables(UniqueFd socket);
+  RemoteCables(UniqueFd socket, absl::Duration patience);
 
   void Send(NodeLinkMessage type, int port, std::span<const std::byte> payload);
   // Waits for what only an answer brings.
   absl::Status WaitFor(NodeLinkMessage type, int port,
                        std::vector<std::byte>& payload);
-  // Takes some bytes; `wait`: until there are some.
-  absl::Status Receive(bool wait);
+  // Waits until there are bytes to be taken, and sends what is kept meanwhile.
+  absl::Status Await();
+  // Takes some bytes, if there are any.
+  absl::Status Receive();
+  // The connection is of no use any more, and the node is the daemon's again.
+  void Lose(absl::Status why);
   // Sorts what has come: states are in force at once, the rest is pending.
   absl::Status Sort();
 
@@ -111,7 +127,10 @@ class RemoteCables {
   NodeLinkSplitter splitter_;
   std::deque<NodeLinkSplitter::Message> pending_;
   std::deque<NodeLinkSplitter::Message> replies_;
+  const absl::Duration patience_;
+  std::vector<std::byte> kept_;  // begins with what is to be sent next
   std::function<void()> on_pending_ = [] {};
+  std::function<void()> on_blocked_ = [] {};
   absl::Status lost_;  // why the connection is of no use any more
 };
 

@@ -118,6 +118,7 @@ json FabricMethods::Summary() const {
   const Subnet& subnet = fabric_.subnet();
   int counts[3] = {};
   for (const Node& node : subnet.nodes()) {
+    if (node.is_beyond) continue;
     ++counts[node.is_switch()                      ? 1
              : node.type == mad::NodeType::kRouter ? 2
                                                    : 0];

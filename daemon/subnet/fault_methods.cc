@@ -206,6 +206,13 @@ absl::Status FaultMethods::Install(std::string_view name, Fault& fault,
     return absl::OkStatus();
   }
   if (request.place == Place::kNode) {
+    if (const fabric::Node& node = fabric_.subnet().node(fault.node);
+        node.remote) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "\"", node.description,
+          "\" has its adapter elsewhere, and what is there sends its answers: "
+          "for a joined host, add the fault to its daemon"));
+    }
     fault.answers = fabric_.AddAgentFault(fault.node, request.faults, chance);
     return absl::OkStatus();
   }
@@ -215,6 +222,11 @@ absl::Status FaultMethods::Install(std::string_view name, Fault& fault,
 absl::Status FaultMethods::InstallOnLink(Fault& fault,
                                          const fabric::FaultChance& chance) {
   const FaultRequest& request = fault.request;
+  if (request.flap && IsJoined(fault.node, request.port.port)) {
+    return absl::FailedPreconditionError(
+        "the link of a joined host comes and goes where the subnet is: add the "
+        "fault to that daemon");
+  }
   const auto install = [&](Fabric::Direction direction,
                            std::optional<FaultId>& id) -> absl::Status {
     IBEMU_ASSIGN_OR_RETURN(
@@ -239,6 +251,12 @@ absl::Status FaultMethods::InstallOnLink(Fault& fault,
     fault.flap = Flap(fault, chance);
   }
   return absl::OkStatus();
+}
+
+bool FaultMethods::IsJoined(NodeId node, int port) const {
+  const fabric::Subnet& subnet = fabric_.subnet();
+  const fabric::PortId peer = subnet.port(subnet.port_id(node, port)).peer;
+  return peer != fabric::kNoPort && subnet.NodeOf(peer).is_beyond;
 }
 
 std::unique_ptr<fabric::LinkFlap> FaultMethods::Flap(

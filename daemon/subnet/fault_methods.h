@@ -96,6 +96,9 @@ class FaultMethods {
   absl::Status Install(std::string_view name, Fault& fault,
                        const fabric::FaultChance& chance);
   absl::Status InstallOnLink(Fault& fault, const fabric::FaultChance& chance);
+  // Returns whether the port's cable leads to the rest of another daemon's
+  // subnet.
+  bool IsJoined(topology::NodeId node, int port) const;
   std::unique_ptr<fabric::LinkFlap> Flap(const Fault& fault,
                                          const fabric::FaultChance& chance);
   std::string FreeName() const;

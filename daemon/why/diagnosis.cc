@@ -80,6 +80,11 @@ std::string WhoKeptBack(const fabric::QueuePairHistory* history,
              : "";
 }
 
+// Returns whether the subnet is another daemon's.
+bool IsJoined(const fabric::Subnet& subnet) {
+  return std::ranges::any_of(subnet.nodes(), &fabric::Node::is_beyond);
+}
+
 }  // namespace
 
 struct Diagnosis::OwnEnd {
@@ -230,6 +235,10 @@ std::string Diagnosis::WhereTheyWent(const OwnEnd& own,
   }
   if (!history.peer()) return kUnknown;
   const PeerEnd peer = FindPeer(history);
+  if (IsJoined(fabric_.subnet())) {
+    return "what became of them beyond its cable is not known here, but where "
+           "the subnet is";
+  }
   if (!peer.node) {
     return absl::StrFormat("no port has LID %d",
                            static_cast<unsigned>(history.peer()->lid));

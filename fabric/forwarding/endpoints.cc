@@ -220,6 +220,11 @@ void Endpoints::SetRemote(topology::NodeId node, RemoteAdapter* adapter) {
   }
 }
 
+RemoteAdapter* Endpoints::RemoteOf(topology::NodeId node) const {
+  const auto found = remotes_.find(node);
+  return found == remotes_.end() ? nullptr : found->second;
+}
+
 void Endpoints::SetAgents(topology::NodeId node, RemoteAgents* agents) {
   if (agents == nullptr) {
     remote_agents_.erase(node);

@@ -34,6 +34,8 @@ class RemoteAdapter {
   // SMP is as the neighbour left it.  Always a single packet (Packet::Count()
   // is 1).
   virtual void OnPacket(PortId port, const Packet& packet) = 0;
+  // The subnet manager asks the users of the port to register again.
+  virtual void OnReregister(PortId port) = 0;
 
  protected:
   ~RemoteAdapter() = default;
@@ -68,6 +70,8 @@ class Endpoints : public PacketSink, public MadSender {
   // then gets all packets for the node, instead of the agents and queue pairs
   // here.  Not owned; nullptr removes it.
   void SetRemote(topology::NodeId node, RemoteAdapter* adapter);
+  // Returns null if the node has none.
+  RemoteAdapter* RemoteOf(topology::NodeId node) const;
 
   // Sets the agents of a node, which are asked instead of those here.  Not
   // owned; nullptr removes them.  AgentsOf() returns null if there are none.

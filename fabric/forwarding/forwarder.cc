@@ -204,7 +204,11 @@ bool Forwarder::CrossLink(Flight& flight, PortId ingress) {
   const Packet& packet = flight.packet;
   NodePort& out = subnet_.port(flight.port);
   if (out.faulty && packet.Count() > 1) return CrossOneByOne(flight, ingress);
-  if (out.peer == kNoPort || !(packet.vl15 ? out.IsUp() : out.IsActive())) {
+  // What another fabric let pass is not looked at again.
+  const bool passes = packet.vl15 || subnet_.node(out.node).is_beyond
+                          ? out.IsUp()
+                          : out.IsActive();
+  if (out.peer == kNoPort || !passes) {
     out.Events().xmit_inactive += packet.Count();
     return Drop(DropCause::kLinkDown, flight.port, packet);
   }

@@ -12,10 +12,22 @@ Entry At(const std::vector<Entry>& table, int index) {
   return entry < table.size() ? table[entry] : Entry{};
 }
 
+bool IsAs(const NodePort& port, const PortCopy& copy) {
+  if (port.info != copy.info) return false;
+  for (int i = 1; i < kGuidTableEntries; ++i) {
+    if (port.GuidAt(i) != At(copy.gids, i).interface_id) return false;
+  }
+  for (int i = 0; i < kPKeyTableEntries; ++i) {
+    if (port.PKeyAt(i) != At(copy.p_keys, i)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-void TakeCopy(Subnet& subnet, PortId id, const PortCopy& copy) {
+bool TakeCopy(Subnet& subnet, PortId id, const PortCopy& copy) {
   NodePort& port = subnet.port(id);
+  if (IsAs(port, copy)) return false;
   port.info = copy.info;
   for (int i = 1; i < kGuidTableEntries; ++i) {
     port.SetGuid(i, At(copy.gids, i).interface_id);
@@ -27,6 +39,7 @@ void TakeCopy(Subnet& subnet, PortId id, const PortCopy& copy) {
   peer = copy.info;
   peer.lid = wire::Lid::kUnassigned;
   peer.lmc = 0;
+  return true;
 }
 
 }  // namespace ibemu::fabric

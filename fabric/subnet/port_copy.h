@@ -20,8 +20,9 @@ struct PortCopy {
 
 // Makes a port what `copy` says, and the other end of its link a port without a
 // LID that matches it.  Entries of the tables for which there is no place are
-// left out.  REQUIRES: the port is one of a channel adapter, and has a peer.
-void TakeCopy(Subnet& subnet, PortId port, const PortCopy& copy);
+// left out.  Returns whether that changed anything.  REQUIRES: the port is one
+// of a channel adapter, and has a peer.
+bool TakeCopy(Subnet& subnet, PortId port, const PortCopy& copy);
 
 }  // namespace ibemu::fabric
 

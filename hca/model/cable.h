@@ -25,6 +25,11 @@ class CableListener {
 
   // Called when the state, LID, P_Keys or GIDs of the port change.
   virtual void OnPortEvent() = 0;
+
+  // Called when the subnet manager asks the users of the port to register
+  // again.  Who reads SMPs hears of it by one of them, too, unless the manager
+  // is the fabric's own.
+  virtual void OnReregister() {}
 };
 
 // The other end of the cable, together with the agents that the adapter's

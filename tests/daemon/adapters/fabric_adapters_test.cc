@@ -54,8 +54,8 @@ TEST_F(FabricAdaptersTest, WhatIsAnotherMachinesIsNotShown) {
       FabricCables::Plug(lab_.fabric, FabricAdapters::NodeOf(first));
   ASSERT_TRUE(cables.ok()) << cables.status();
   EXPECT_EQ(adapters_.CheckShowable(first).message(),
-            "the adapter of \"host-1\" is that of another machine "
-            "(ibemu-hca-model)");
+            "the adapter of \"host-1\" is elsewhere: a modelled one "
+            "(ibemu-hca-model), or that of a joined host (--join)");
   EXPECT_EQ(adapters_.description(*adapters_.Default()), "host-2");
 }
 

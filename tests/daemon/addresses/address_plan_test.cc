@@ -116,7 +116,7 @@ TEST(AddressPlanTest, LeavesThePartitionsNetworkToWhoeverUsesItOtherwise) {
 
 TEST(AddressPlanTest, APartitionsAddressesMayBeTold) {
   AddressPlan plan = AddressPlan::Numbered(AddressPlan::kUsual, {kFirst});
-  const wire::IpNetwork network = *wire::ParseNetwork("10.0.0.1/8");
+  const wire::IpNetwork network = {wire::IpAddress::Ipv4(0x0a000001), 8};
   ASSERT_TRUE(plan.Add({kFirst, 1, 5}, network).ok());
   EXPECT_THAT(Texts(plan, {kFirst, 1, 5}), ElementsAre("10.0.0.1/8"));
   EXPECT_EQ(plan.PortWith(network.address), (AddressPlan::Owner{kFirst, 1, 5}));
@@ -125,7 +125,7 @@ TEST(AddressPlanTest, APartitionsAddressesMayBeTold) {
 
 TEST(AddressPlanTest, GivesAnAddressToOnePortOnly) {
   AddressPlan plan;
-  const wire::IpNetwork network = *wire::ParseNetwork("10.0.0.1/8");
+  const wire::IpNetwork network = {wire::IpAddress::Ipv4(0x0a000001), 8};
   EXPECT_TRUE(plan.Add({kFirst, 2}, *wire::ParseNetwork("fd00::1/64")).ok());
   EXPECT_TRUE(plan.Add({kFirst, 2}, network).ok());
   EXPECT_EQ(plan.Add({kSecond, 1}, network).code(),
@@ -144,7 +144,7 @@ TEST(AddressPlanTest, NamesHostsOnceAndNotAllOfMany) {
   EXPECT_EQ(AddressText(numbered.Hosts(1)[0].address), "198.18.0.1");
   AddressPlan told;
   ASSERT_TRUE(told.Add({kSecond, 1}, *wire::ParseNetwork("10.0.0.2/8")).ok());
-  ASSERT_TRUE(told.Add({kSecond, 2}, *wire::ParseNetwork("10.0.0.1/8")).ok());
+  ASSERT_TRUE(told.Add({kSecond, 2}, {wire::IpAddress::Ipv4(0x0a000001), 8}).ok());
   ASSERT_TRUE(told.Add({kFirst, 1}, *wire::ParseNetwork("fd00::1/64")).ok());
   ASSERT_EQ(told.Hosts(10).size(), 1u);
   EXPECT_EQ(told.Hosts(10)[0].adapter, kSecond);
@@ -171,6 +171,21 @@ TEST(AddressTextTest, RefusesWhatIsNoNetwork) {
         "10.0.0.1/8x", "10.0.0/8", "fd00::1/129", "node-1/8", "/8"}) {
     EXPECT_FALSE(wire::ParseNetwork(text)) << text;
   }
+}
+
+TEST(AddressPlanTest, KnowsHostsThatAreElsewhereByNameOnly) {
+  AddressPlan plan;
+  ASSERT_TRUE(plan.Add({kFirst, 1}, {wire::IpAddress::Ipv4(0x0a000001), 8}).ok());
+  const wire::IpAddress address = wire::IpAddress::Ipv4(0x0a000002);
+  plan.AddElsewhere(address, "node-2");
+  const auto hosts = plan.Hosts(10);
+  ASSERT_EQ(hosts.size(), 2u);
+  EXPECT_EQ(hosts[0].elsewhere, "");
+  EXPECT_EQ(hosts[1].elsewhere, "node-2");
+  EXPECT_EQ(hosts[1].address, address);
+  EXPECT_EQ(plan.Hosts(1).size(), 1u);
+  EXPECT_EQ(plan.Hosts(10, 1).size(), 0u);
+  EXPECT_FALSE(plan.PortWith(address));
 }
 
 }  // namespace

@@ -36,6 +36,13 @@ TEST_F(ConnectionMethodsTest, AHostHasItsAddressesBeforeAnybodyUsesThem) {
   EXPECT_EQ(StatusOf("node-1")["ports"][0]["interface"], "up");
 }
 
+TEST_F(ConnectionMethodsTest, HostsHaveNamesAndAddresses) {
+  const json names = Result("node.names", json::object());
+  ASSERT_FALSE(names.empty());
+  EXPECT_EQ(names[0],
+            json::parse(R"({"node": "node-1", "address": "198.18.0.1"})"));
+}
+
 TEST_F(ConnectionMethodsTest, ListenersStandInTheOrderOfTheirPorts) {
   server_.Listen(2000, PortSpace::kUdp);
   server_.Listen(8000);

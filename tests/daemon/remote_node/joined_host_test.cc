@@ -18,8 +18,10 @@
 #include "daemon/remote_node/node_link_host.h"
 #include "daemon/remote_node/remote_cable.h"
 #include "fabric/packet/packet_parser.h"
+#include "mad/wire/node_info.h"
 #include "mad/wire/smp.h"
 #include "testing/lab.h"
+#include "testing/mad_builder.h"
 #include "testing/socket_pair.h"
 #include "testing/verbs_end.h"
 #include "tests/daemon/virtual_loop.h"
@@ -242,16 +244,65 @@ TEST_F(JoinedHostsAgentsTest, AskProgramsToRegisterAgain) {
   EventList events;
   verbs::Provider& provider = fabric_.provider(kNode);
   provider.AddListener(events);
-  Smp answer{.method = mad::Method::kGetResp,
-             .attr_id = AttributeId::kPortInfo};
-  wire::Encode(mad::PortInfo{.client_reregister = true}, answer.data);
-  mad::MadBytes bytes{};
-  wire::Encode(answer, bytes);
-  Say(NodeLinkMessage::kPacket, RequestFor(AttributeId::kPortInfo));
-  Say(NodeLinkMessage::kReply, EncodeReply(mad::LocalVerdict::kReply, bytes));
+  Say(NodeLinkMessage::kReregister, {});
   loop_.Poll();
   EXPECT_THAT(events.types, ElementsAre(verbs::EventType::kClientReregister));
   provider.RemoveListener(events);
+}
+
+TEST_F(JoinedHostsAgentsTest, SayWhatAManagerCallsTheHost) {
+  mad::NodeDescription name;
+  name.text = {'w', 'e', 'b'};
+  Smp answer{.method = mad::Method::kGetResp,
+             .attr_id = AttributeId::kNodeDescription};
+  wire::Encode(name, answer.data);
+  mad::MadBytes bytes{};
+  wire::Encode(answer, bytes);
+  Say(NodeLinkMessage::kPacket, RequestFor(AttributeId::kNodeDescription));
+  Say(NodeLinkMessage::kReply, EncodeReply(mad::LocalVerdict::kReply, bytes));
+  loop_.Poll();
+  EXPECT_EQ(fabric_.device(kNode).node_description(), "web");
+}
+
+TEST_F(JoinedHostsAgentsTest, AreNotAskedOfWhatIsForPrograms) {
+  Inbox inbox;
+  fabric_.device(kNode).port(1).SetListener(&inbox);
+  std::vector<std::byte> answer = RequestFor(AttributeId::kNodeInfo);
+  constexpr size_t kMethodAt = 8 + 12 + 8 + 3;  // after LRH, BTH and DETH
+  answer[kMethodAt] = std::byte{0x81};          // GetResp
+  Say(NodeLinkMessage::kPacket, answer);
+  loop_.Poll();
+  EXPECT_THAT(inbox.arrivals, SizeIs(1));
+  EXPECT_THAT(Heard(), IsEmpty());
+  fabric_.device(kNode).port(1).SetListener(nullptr);
+}
+
+// Packets wait in the cables, and then they are lost.
+TEST_F(JoinedHostsAgentsTest, AreToldEvenIfPacketsFindNoRoom) {
+  const size_t sent = RemoteCables::kMaxKept / 256 * 2;
+  for (size_t i = 0; i < sent; ++i) {
+    mad::Outgoing packet =
+        testing::LidGet(1, mad::MgmtClass::kPerformance, wire::Lid{7},
+                        AttributeId::kClassPortInfo);
+    EXPECT_TRUE(fabric_.device(kNode).port(1).Transmit(packet).ok());
+    if (i % 64 == 0) timers_.RunPending();
+  }
+  timers_.RunPending();
+  fabric_.device(kNode).port(1).SetIsSm(true);
+  size_t heard = 0;
+  bool told = false;
+  for (int idle = 0; idle < 3;) {
+    loop_.Poll();
+    const std::vector<NodeLinkMessage> kinds = Heard();
+    idle = kinds.empty() ? idle + 1 : 0;
+    for (const NodeLinkMessage kind : kinds) {
+      if (kind == NodeLinkMessage::kPacket) ++heard;
+      if (kind == NodeLinkMessage::kIsSm) told = true;
+    }
+  }
+  EXPECT_TRUE(told);
+  EXPECT_GT(heard, 0u);
+  EXPECT_LT(heard, sent);
 }
 
 // A packet that makes no sense is none.

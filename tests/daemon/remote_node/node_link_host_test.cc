@@ -36,9 +36,11 @@ struct Listener : hca::model::CableListener {
     packets.emplace_back(packet.begin(), packet.end());
   }
   void OnPortEvent() override { ++events; }
+  void OnReregister() override { ++reregisters; }
 
   std::vector<std::vector<std::byte>> packets;
   int events = 0;
+  int reregisters = 0;
 };
 
 // The daemon's side has a thread of its own, as it has a process.
@@ -141,6 +143,22 @@ TEST_F(NodeLinkHostTest, AChangeByTheAgentsIsKnownWithTheirAnswer) {
   remote_->cable(1).ProcessLocal(anything, reply);
   EXPECT_NE(remote_->cable(1).Info().capability_mask & mad::capability::kIsSm,
             0u);
+}
+
+TEST_F(NodeLinkHostTest, TheNodeIsCalledWhatItsHostCallsIt) {
+  Adopt();
+  remote_->Describe("weaver mlx5_0");
+  mad::MadBytes reply;
+  remote_->cable(1).ProcessLocal({}, reply);  // comes after it
+  StopDaemon();
+  EXPECT_EQ(fabric_.device(kHost2).node_description(), "weaver mlx5_0");
+}
+
+TEST_F(NodeLinkHostTest, TellsThatProgramsAreToRegisterAgain) {
+  Adopt();
+  InDaemon(
+      [&] { fabric_.AskToReregister(fabric_.subnet().port_id(kHost2, 1)); });
+  DispatchUntil([&] { return listener_.reregisters == 1; });
 }
 
 TEST_F(NodeLinkHostTest, PacketsCrossBothWays) {
