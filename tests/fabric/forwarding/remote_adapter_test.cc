@@ -14,14 +14,16 @@ namespace ibemu::fabric {
 namespace {
 
 using mad::AttributeId, wire::Lid, mad::MgmtClass, mad::PortState, mad::Smp;
-using ::testing::IsEmpty, ::testing::SizeIs;
+using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::SizeIs;
 using testing::Lab, testing::Chain, testing::DirectedGet, testing::LidGet;
 
 struct Adapter : RemoteAdapter {
   void OnPacket(PortId port, const Packet& packet) override {
     packets.emplace_back(port, packet);
   }
+  void OnReregister(PortId port) override { reregisters.push_back(port); }
   std::vector<std::pair<PortId, Packet>> packets;
+  std::vector<PortId> reregisters;
 };
 
 struct RemoteAdapterTest : ::testing::Test {
@@ -71,6 +73,13 @@ TEST_F(RemoteAdapterTest, GetsWhatTheNodesAgentsAnsweredBefore) {
               IsEmpty());
   ASSERT_THAT(adapter.packets, SizeIs(1));
   EXPECT_EQ(adapter.packets[0].second.q_key, mad::kQp1QKey);
+}
+
+TEST_F(RemoteAdapterTest, IsToldThatProgramsAreToRegisterAgain) {
+  Plug();
+  adapter.reregisters.clear();
+  lab.fabric.AskToReregister(port());
+  EXPECT_THAT(adapter.reregisters, ElementsAre(port()));
 }
 
 TEST_F(RemoteAdapterTest, SendsAsTheNodeDoes) {
