@@ -454,9 +454,9 @@ json Attachments::Names(int pid) const {
   }
   for (const std::string& ethernet_switch : switches) {
     for (const AddressPlan::HostAddress& host :
-         connections_.plan().Hosts(kMostNames - names.size())) {
+         connections_.plan().Hosts(AddressPlan::kMostNames - names.size())) {
       const auto own = connections_.plan().LinkLocalOf(host.adapter);
-      if (!own) continue;
+      if (!own || !host.elsewhere.empty()) continue;
       names.push_back({{"address", AddressText(own->address)},
                        {"node", adapters_.description(host.adapter)},
                        {"partition", ethernet_switch}});
