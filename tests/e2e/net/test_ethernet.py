@@ -98,7 +98,7 @@ def test_its_interface_looks_like_ethernet(lab):
                    "readlink device").splitlines()
     assert said[:5] == ["1", "6", "2026", "1", "ff:ff:ff:ff:ff:ff"], said
     assert sum("No such file" in line for line in said) == 2
-    assert said[-1].startswith("../../../0000:"), said
+    assert re.match(r"\.\./\.\./\.\./[0-9a-f]{4}:", said[-1]), said
 
 
 def test_a_cut_link_takes_the_carrier_away(lab, background):
