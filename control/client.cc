@@ -270,7 +270,8 @@ absl::StatusOr<Attached> Client::Attach(int fuse_fd,
   for (const json& name : result.value("names", json::array())) {
     attached.names.push_back({.address = name.value("address", ""),
                               .node = name.value("node", ""),
-                              .partition = name.value("partition", "")});
+                              .partition = name.value("partition", ""),
+                              .ethernet = name.value("ethernet", "")});
   }
   return attached;
 }

@@ -40,10 +40,10 @@ struct AttachedDevice {
 
 // A host that has an address.
 struct NamedAddress {
-  std::string address;  // "198.18.0.2"
-  std::string node;     // the node's description
-  // Of a further partition's interface, "8001", or of a switch's, "blue".
-  std::string partition;
+  std::string address;    // "198.18.0.2"
+  std::string node;       // the node's description
+  std::string partition;  // of a further partition's interface: "8001"
+  std::string ethernet;   // of a switch's: "blue"
 };
 
 struct Attached {

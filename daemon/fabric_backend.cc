@@ -101,6 +101,7 @@ FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
       seed_(seed),
       loop_(loop),
       fabric_(std::move(fabric.fabric)),
+      plugging_(std::move(fabric.plugging)),
       joined_hosts_(std::move(fabric.hosts)),
       adapters_(*fabric_),
       addresses_(std::move(fabric.addresses)),
@@ -168,7 +169,6 @@ void FabricBackend::Describe(json& status) const {
   status["sm"] = sm_;
   status["seed"] = seed_;
   status["fabric"] = methods_.Summary();
-  if (!joined_.empty()) status["joined"] = joined_;
 }
 
 std::string FabricBackend::Summary() const {

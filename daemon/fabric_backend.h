@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/worker_pool.h"
 #include "daemon/adapters/fabric_adapters.h"
 #include "daemon/backend.h"
 #include "daemon/capture/capture_methods.h"
@@ -73,6 +74,7 @@ class FabricBackend : public Backend {
   const uint64_t seed_;
   Loop& loop_;
   const std::unique_ptr<fabric::Fabric> fabric_;
+  const std::unique_ptr<WorkerPool> plugging_;
   const std::vector<std::unique_ptr<JoinedHost>> joined_hosts_;
   FabricAdapters adapters_;
   const AddressPlan addresses_;

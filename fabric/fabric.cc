@@ -233,7 +233,7 @@ Hca* Fabric::FindHca(topology::NodeId node) const {
 AdapterFaults& Fabric::adapter_faults() { return impl_->adapter_faults; }
 
 absl::Status Fabric::SetRemote(topology::NodeId id, RemoteAdapter* adapter) {
-  const Node& node = impl_->subnet.node(id);
+  Node& node = impl_->subnet.node(id);
   if (node.type != mad::NodeType::kChannelAdapter) {
     return absl::FailedPreconditionError(
         absl::StrFormat("\"%s\" is no channel adapter", node.description));
@@ -254,6 +254,10 @@ absl::Status Fabric::SetRemote(topology::NodeId id, RemoteAdapter* adapter) {
   impl_->endpoints.SetRemote(id, adapter);
   if (adapter == nullptr) {
     impl_->ForgetHostsSm(node);
+    // The host that had its adapter there had changed it.
+    if (node.first_description != nullptr) {
+      node.Describe(std::string(*node.first_description));
+    }
     if (!node.on) return absl::OkStatus();
     impl_->links.SetNode(id, false);
     impl_->BringBack(id, [&] { impl_->links.SetNode(id, true); });

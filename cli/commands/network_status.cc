@@ -39,8 +39,8 @@ std::string InterfacesText(const json& networks) {
 // What the ports on virtual switches count.
 std::string SwitchPortsText(const std::vector<json>& ports) {
   if (ports.empty()) return "";
-  Table table({"SWITCH", "NODE", "MAC", "SENT", "FLOODED", "RECEIVED",
-               "DROPPED"});
+  Table table(
+      {"SWITCH", "NODE", "MAC", "SENT", "FLOODED", "RECEIVED", "DROPPED"});
   for (const json& port : ports) {
     table.Add({port.value("ethernet", ""), PortOf(port), port.value("mac", "-"),
                Count(port, "sent"), Count(port, "flooded"),

@@ -195,12 +195,14 @@ absl::StatusOr<launch::HostIdentity> HostOf(
   }
   for (const control::NamedAddress& other : given.attached.names) {
     const bool is_elsewhere =
-        std::ranges::count(options.switches, other.partition) != 0 &&
-        other.partition != options.switches.front();
+        std::ranges::count(options.switches, other.ethernet) != 0 &&
+        other.ethernet != options.switches.front();
     if (is_elsewhere) continue;
     std::string name = launch::HostName(other.node);
-    if (!name.empty() && !other.partition.empty()) {
-      absl::StrAppend(&name, ".", other.partition);
+    for (const std::string& network : {other.partition, other.ethernet}) {
+      if (!name.empty() && !network.empty()) {
+        absl::StrAppend(&name, ".", network);
+      }
     }
     host.others.push_back({other.address, std::move(name)});
   }

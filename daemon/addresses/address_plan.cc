@@ -147,6 +147,9 @@ std::vector<wire::IpNetwork> AddressPlan::AddressesOf(Owner owner) const {
 // The first and the last 256 addresses are reserved.
 std::optional<wire::IpNetwork> AddressPlan::LinkLocalOf(
     AdapterId adapter) const {
+  if (const auto set = link_locals_.find(adapter); set != link_locals_.end()) {
+    return set->second;
+  }
   constexpr uint32_t kFirst = 0xa9fe'0100, kEnd = 0xa9fe'ff00;
   const auto place = static_cast<size_t>(adapter);
   const uint32_t number = place < numbers_.size() ? numbers_[place] : 0;

@@ -37,6 +37,7 @@ class AddressPlan {
     AdapterId adapter{};
     // The name of a host that is none of the daemon's: AddElsewhere().
     std::string elsewhere{};
+    std::optional<wire::IpNetwork> link_local{};  // of such a host
   };
 
   // Of hosts, in the /etc/hosts of a run.  Each look-up of a name reads it.
@@ -75,19 +76,26 @@ class AddressPlan {
   // is one.
   std::optional<Owner> PortWith(const wire::IpAddress& address) const;
 
-  // Adds a host of the subnet whose adapter another daemon has.  Its address is
-  // nobody's here: others only need to know it.
-  void AddElsewhere(const wire::IpAddress& address, std::string name) {
-    elsewhere_.push_back({.address = address, .elsewhere = std::move(name)});
+  // Adds a host of the subnet whose adapter another daemon has.  Its addresses
+  // are nobody's here: others only need to know them.
+  void AddElsewhere(const wire::IpAddress& address,
+                    const std::optional<wire::IpNetwork>& link_local,
+                    std::string name) {
+    elsewhere_.push_back({.address = address,
+                          .elsewhere = std::move(name),
+                          .link_local = link_local});
   }
 
   // The addresses of an interface, IPv4 first.
   std::vector<wire::IpNetwork> AddressesOf(Owner owner) const;
 
   // Returns the address of an adapter in IPv4's link-local network (RFC 3927)
-  // by its place in a plan by number, 169.254.1.0/16 of the first; nothing
-  // where there is none.
+  // by its place in a plan by number, 169.254.1.0/16 of the first, or as it was
+  // set; nothing where there is none.
   std::optional<wire::IpNetwork> LinkLocalOf(AdapterId adapter) const;
+  void SetLinkLocal(AdapterId adapter, const wire::IpNetwork& network) {
+    link_locals_[adapter] = network;
+  }
 
   // Returns the adapters that have an IPv4 address, each with its first one, in
   // the order of the addresses, then those elsewhere, at most `limit` in all.
@@ -111,6 +119,7 @@ class AddressPlan {
   std::map<Owner, std::vector<wire::IpNetwork>> added_;
   std::map<wire::IpAddress, Owner> owners_;  // of `added_`
   std::vector<HostAddress> elsewhere_;
+  std::map<AdapterId, wire::IpNetwork> link_locals_;  // that were set
 };
 
 }  // namespace ibemu::daemon

@@ -1,6 +1,7 @@
 #include "daemon/connections/connection_methods.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -84,9 +85,16 @@ absl::StatusOr<json> ConnectionMethods::Names(
        table_.plan().Hosts(AddressPlan::kMostNames)) {
     if (!host.elsewhere.empty()) continue;
     names.push_back({{"node", table_.adapters().description(host.adapter)},
-                     {"address", AddressText(host.address)}});
+                     {"address", AddressText(host.address)},
+                     {"link_local", LinkLocal(host.adapter)}});
   }
   return names;
+}
+
+json ConnectionMethods::LinkLocal(AdapterId adapter) const {
+  const auto own = table_.plan().LinkLocalOf(adapter);
+  if (!own) return {};
+  return wire::NetworkTexts(std::span(&*own, 1)).front();
 }
 
 absl::StatusOr<json> ConnectionMethods::Status(
@@ -129,6 +137,7 @@ json ConnectionMethods::Describe(AdapterId adapter) const {
   return {{"node", adapters.description(adapter)},
           {"guid", GuidText(adapters.node_guid(adapter))},
           {"ports", Ports(adapter)},
+          {"link_local", LinkLocal(adapter)},
           {"listeners", std::move(listeners)},
           {"listener_count", listener_count},
           {"connections", std::move(connections)},

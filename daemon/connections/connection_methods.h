@@ -28,6 +28,7 @@ class ConnectionMethods {
   //   "node": "node-1", "guid": "0x...",
   //   "ports": [{"port": 1, "addresses": ["198.18.0.1/16"],
   //              "interface": "up"}],
+  //   "link_local": "169.254.1.0/16",
   //   "listeners": [{"space": "RDMA_PS_TCP", "address": "0.0.0.0",
   //                  "port": 7174, "service_id": "0x0000000001061c06",
   //                  "pid": 4711}],
@@ -42,10 +43,12 @@ class ConnectionMethods {
   //
   // "interface" is "up" when the port answers ARP, "down" when it does not yet,
   // and null where nobody has opened rdma_cm.  A "pid" or "qpn" that is not
-  // known is null.  The lists are in the order of their ports and addresses.
-  // Also node.names: [{"node": "node-1", "address": "198.18.0.1"}, ...], at
-  // most AddressPlan::kMostNames, hosts with an IPv4 address, each with its
-  // first one.
+  // known is null, as is "link_local", the address on switches of Ethernet,
+  // where there is none.  The lists are in the order of their ports and
+  // addresses.
+  // Also node.names: [{"node": "node-1", "address": "198.18.0.1", "link_local":
+  // "169.254.1.0/16"}, ...], at most AddressPlan::kMostNames, hosts with an
+  // IPv4 address, each with its first one.
   //
   // This must outlive `dispatcher`'s last call.
   void AddTo(control::MethodTable& dispatcher);
@@ -55,6 +58,7 @@ class ConnectionMethods {
   absl::StatusOr<nlohmann::json> Names(control::Parameters& parameters) const;
   nlohmann::json Describe(AdapterId adapter) const;
   nlohmann::json Ports(AdapterId adapter) const;
+  nlohmann::json LinkLocal(AdapterId adapter) const;
   nlohmann::json Connection(const rdma_cm::Id& id) const;
 
   ConnectionTable& table_;

@@ -3,21 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
-#include "base/absl_text.h"
 #include "base/status_macros.h"
+#include "daemon/networks/switch_name.h"
 #include "daemon/networks/tun_device.h"
 #include "daemon/words/partition_text.h"
 #include "daemon/words/port_text.h"
-#include "ipoib/ethernet/switch_group.h"
 #include "ipoib/multicast_gid.h"
 #include "ipoib/netdev/packet_path.h"
 #include "ipoib/wire/hardware_address.h"
@@ -58,30 +55,6 @@ ipoib::HardwareAddress EverybodyOf(const ipoib::Link& link) {
 
 // Of further partitions, for each port.  They stay, so there is an end to them.
 constexpr size_t kMostInterfaces = 64;
-
-// As the name of a network device, with room for a number.
-absl::Status CheckSwitchName(std::string_view name) {
-  const bool sound =
-      !name.empty() && name.size() <= ipoib::kLongestSwitchName &&
-      absl::ascii_isalpha(static_cast<unsigned char>(name.front())) &&
-      std::ranges::all_of(name, [](char c) {
-        return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_';
-      });
-  constexpr std::string_view kTaken[] = {"lo", "all", "default"};
-  constexpr std::string_view kOthers[] = {"ib", "tap"};
-  if (sound && std::ranges::count(kTaken, name) == 0 &&
-      std::ranges::none_of(kOthers, [name](std::string_view start) {
-        return name.starts_with(start);
-      })) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "\"", Absl(name),
-      "\" is no name of a switch: it is a letter and at most ",
-      ipoib::kLongestSwitchName - 1,
-      " letters, digits and underscores, none of lo, all and default, and "
-      "begins neither with ib nor with tap"));
-}
 
 // Of a port: each costs a queue pair, and a group of the fabric.
 constexpr size_t kMostSwitches = 16;
@@ -367,7 +340,13 @@ absl::StatusOr<NetworkTable::Key> NetworkTable::FindPort(
   const std::string further = parameters.Text("partition", "");
   const std::string ethernet = parameters.Text("ethernet", "");
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
-  if (!ethernet.empty()) IBEMU_RETURN_IF_ERROR(CheckSwitchName(ethernet));
+  if (!ethernet.empty()) {
+    IBEMU_RETURN_IF_ERROR(CheckSwitchName(ethernet));
+    if (!further.empty()) {
+      return absl::InvalidArgumentError(
+          "\"partition\" and \"ethernet\": an interface has one of them");
+    }
+  }
   uint16_t partition = 0;
   if (!further.empty()) {
     IBEMU_ASSIGN_OR_RETURN(partition, ParsePartition(further));
@@ -381,8 +360,7 @@ absl::StatusOr<NetworkTable::Key> NetworkTable::FindPort(
         absl::StrCat("\"", adapters_.description(adapter), "\" has no port ",
                      port, " with addresses: \"network.ports\" lists those"));
   }
-  if (!ethernet.empty()) return Key{adapter, port, 0, ethernet};
-  return Key{adapter, port, partition, ""};
+  return Key{adapter, port, partition, ethernet};
 }
 
 absl::Status NetworkTable::CheckFree(const Key& key) const {

@@ -25,9 +25,9 @@ namespace {
 using nlohmann::json;
 using topology::NodeId;
 
-// With a daemon that may be stopped, while this one serves nobody.
+// Of a daemon that may be stopped, to say who it is when it is joined again.
 constexpr absl::Duration kPatience = absl::Milliseconds(500);
-// It may be silent when a host's agents are asked.
+// For an answer of a host's agents; so long this daemon serves nobody.
 constexpr absl::Duration kAnswersWithin = absl::Seconds(10);
 
 // Asks the node's own agents.
@@ -116,12 +116,55 @@ absl::Status CheckHosts(control::Client& client,
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<RemoteCables>> PlugInto(
-    const std::string& authority, const std::string& host,
-    absl::Duration patience) {
+JoinedHost::Plugged PlugInto(const std::string& authority,
+                             const std::string& host) {
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
-                         control::Client::Connect(authority, patience));
+                         control::Client::Connect(authority));
   return RemoteCables::Plug(std::move(client), host, kAnswersWithin);
+}
+
+// The same of a daemon that was gone: the node is that of the same GUID and as
+// many ports, or its links would go down for nothing.
+JoinedHost::Plugged PlugIntoAgain(const std::string& authority,
+                                  const std::string& guid, size_t ports) {
+  IBEMU_ASSIGN_OR_RETURN(control::Client client,
+                         control::Client::Connect(authority, kPatience));
+  IBEMU_ASSIGN_OR_RETURN(const json status,
+                         client.Call("node.status", {{"node", guid}}));
+  const size_t has = status["adapters"][0]["ports"].size();
+  if (has != ports) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        guid, " of \"", authority, "\" has ", has, " ports, not ", ports));
+  }
+  return RemoteCables::Plug(std::move(client), guid, kAnswersWithin);
+}
+
+// What plugs a host in again, beside the loop.
+JoinedHost::PlugIn PlugInBeside(WorkerPool& workers,
+                                const std::string& authority,
+                                const topology::NodeSpec& host) {
+  return [&workers, authority, guid = host.node_guid,
+          ports = static_cast<size_t>(host.port_count)](
+             absl::AnyInvocable<void(JoinedHost::Plugged)> done) {
+    const auto plugged = std::make_shared<JoinedHost::Plugged>(
+        absl::UnavailableError("the daemon does not answer"));
+    workers.Run(
+        ClientId{static_cast<uint64_t>(guid)},
+        [plugged, authority, text = GuidText(guid), ports] {
+          *plugged = PlugIntoAgain(authority, text, ports);
+        },
+        [plugged, done = std::move(done)](WorkerPool::Outcome outcome) mutable {
+          if (outcome == WorkerPool::Outcome::kDone) {
+            return done(std::move(*plugged));
+          }
+          done(absl::DeadlineExceededError("the daemon does not answer"));
+        });
+  };
+}
+
+std::optional<wire::IpNetwork> NetworkIn(const json& text) {
+  return text.is_string() ? wire::ParseNetwork(text.get<std::string>())
+                          : std::nullopt;
 }
 
 // The other hosts of the subnet are known by their names.
@@ -132,7 +175,8 @@ absl::Status AddOthers(control::Client& client, AddressPlan& plan) {
     const std::optional<wire::IpNetwork> address = wire::ParseNetwork(
         absl::StrCat(host["address"].get<std::string>(), "/32"));
     if (address && !plan.PortWith(address->address)) {
-      plan.AddElsewhere(address->address, host["node"].get<std::string>());
+      plan.AddElsewhere(address->address, NetworkIn(host["link_local"]),
+                        host["node"].get<std::string>());
     }
   }
   return absl::OkStatus();
@@ -143,11 +187,14 @@ absl::Status AddAddresses(control::Client& client, const std::string& host,
                           AdapterId adapter, AddressPlan& plan) {
   IBEMU_ASSIGN_OR_RETURN(const json status,
                          client.Call("node.status", {{"node", host}}));
-  for (const json& port : status["adapters"][0]["ports"]) {
+  const json& described = status["adapters"][0];
+  if (const auto link_local = NetworkIn(described["link_local"])) {
+    plan.SetLinkLocal(adapter, *link_local);
+  }
+  for (const json& port : described["ports"]) {
     const AddressPlan::Owner owner{adapter, port["port"].get<int>()};
     for (const json& text : port["addresses"]) {
-      const std::optional<wire::IpNetwork> network =
-          wire::ParseNetwork(text.get<std::string>());
+      const std::optional<wire::IpNetwork> network = NetworkIn(text);
       if (network) IBEMU_RETURN_IF_ERROR(plan.Add(owner, *network));
     }
   }
@@ -171,8 +218,7 @@ absl::StatusOr<JoinedFabric> JoinFabric(Loop& loop,
         NodeId{static_cast<uint32_t>(topology.nodes.size())});
     IBEMU_RETURN_IF_ERROR(
         AddAddresses(client, host, adapter, joined.addresses));
-    IBEMU_ASSIGN_OR_RETURN(plugged.emplace_back(),
-                           PlugInto(authority, host, absl::InfiniteDuration()));
+    IBEMU_ASSIGN_OR_RETURN(plugged.emplace_back(), PlugInto(authority, host));
     IBEMU_ASSIGN_OR_RETURN(topology::NodeSpec spec,
                            SpecOf(*plugged.back(), host));
     AddTo(topology, std::move(spec));
@@ -180,13 +226,23 @@ absl::StatusOr<JoinedFabric> JoinFabric(Loop& loop,
   IBEMU_RETURN_IF_ERROR(AddOthers(client, joined.addresses));
   joined.fabric = std::make_unique<fabric::Fabric>(
       topology, loop, fabric::FabricOptions{.seed = seed});
+  joined.plugging = std::make_unique<WorkerPool>(
+      loop, [&loop](auto task) { loop.Post(std::move(task)); },
+      WorkerPool::Limits{.threads = 1, .patience = 2 * kAnswersWithin});
+  const auto all = std::make_shared<std::vector<JoinedHost*>>();
   for (uint32_t i = 0; i < plugged.size(); ++i) {
     auto& host = joined.hosts.emplace_back(std::make_unique<JoinedHost>(
         loop, *joined.fabric, NodeId{2 * i}, NodeId{2 * i + 1},
-        [authority, host = hosts[i]] {
-          return PlugInto(authority, host, kPatience);
-        },
+        PlugInBeside(*joined.plugging, authority, topology.nodes[2 * i]),
         std::move(plugged[i])));
+    all->push_back(host.get());
+    // A daemon that one has waited for in vain, the others need not wait for.
+    host->OnSilence([all] {
+      for (JoinedHost* const each : *all) {
+        each->GiveUp(
+            absl::UnavailableError("the daemon that has its fabric is silent"));
+      }
+    });
     IBEMU_RETURN_IF_ERROR(host->Start());
   }
   return joined;

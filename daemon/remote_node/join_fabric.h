@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/worker_pool.h"
 #include "daemon/addresses/address_plan.h"
 #include "daemon/remote_node/joined_host.h"
 #include "fabric/fabric.h"
@@ -19,7 +20,8 @@ namespace ibemu::daemon {
 // stands for the rest of the subnet.
 struct JoinedFabric {
   std::unique_ptr<fabric::Fabric> fabric;
-  std::vector<std::unique_ptr<JoinedHost>> hosts;  // they end before it
+  std::unique_ptr<WorkerPool> plugging;  // hosts in again; they end before it
+  std::vector<std::unique_ptr<JoinedHost>> hosts;
   AddressPlan addresses;
 };
 

@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_format.h"
 #include "daemon/remote_node/node_link_format.h"
 #include "fabric/packet/packet_parser.h"
 #include "fabric/subnet/port_copy.h"
@@ -63,6 +64,8 @@ absl::Status JoinedHost::Start() {
     TakeState(end.port());
     cables_->cable(end.port()).SetEnabled(true);
   }
+  for (const int port : managers_) cables_->cable(port).SetIsSm(true);
+  if (description_) cables_->Describe(*description_);
   return pump_->Start();
 }
 
@@ -81,11 +84,10 @@ void JoinedHost::TakeState(int port) {
 }
 
 void JoinedHost::OnLost() {
-  spdlog::error(
-      "{}: the daemon that has its fabric does not answer: the ports are down "
-      "until one does",
-      name());
+  spdlog::error("{}: the ports are down: {}", name(),
+                std::string(cables_->status().message()));
   lost_ = true;
+  explained_.clear();
   for (const End& end : ends_) {
     fabric::PortCopy copy = CopyOf(cables_->cable(end.port()));
     copy.info.port_state = mad::PortState::kDown;
@@ -97,20 +99,40 @@ void JoinedHost::OnLost() {
 
 void JoinedHost::PlugInSoon() {
   loop_.RunAfter(kRetry, [weak = std::weak_ptr(self_)] {
-    if (const auto self = weak.lock()) (*self)->PlugInAgain();
+    const auto self = weak.lock();
+    if (!self) return;
+    (*self)->plug_in_([weak](Plugged cables) {
+      if (const auto self = weak.lock()) (*self)->OnPlugged(std::move(cables));
+    });
   });
 }
 
-void JoinedHost::PlugInAgain() {
-  auto cables = plug_in_();
-  if (!cables.ok() || (*cables)->port_count() != cables_->port_count()) {
+void JoinedHost::OnPlugged(Plugged cables) {
+  if (cables.ok() && (*cables)->port_count() != cables_->port_count()) {
+    cables = absl::FailedPreconditionError(
+        absl::StrFormat("the node has %d ports now, instead of %d",
+                        (*cables)->port_count(), cables_->port_count()));
+  }
+  if (!cables.ok()) {
+    Explain(cables.status());
     return PlugInSoon();
   }
   pump_.reset();
   cables_ = *std::move(cables);
   lost_ = false;
-  if (!Start().ok()) return OnLost();
+  if (absl::Status started = Start(); !started.ok()) {
+    pump_.reset();
+    GiveUp(std::move(started));
+    return OnLost();
+  }
   spdlog::info("{}: a daemon has its fabric again", name());
+}
+
+void JoinedHost::Explain(const absl::Status& why) {
+  const std::string text(why.message());
+  if (text == explained_) return;
+  spdlog::warn("{}: can't join again yet: {}", name(), text);
+  explained_ = text;
 }
 
 void JoinedHost::End::OnPacket(std::span<const std::byte> bytes) {
@@ -140,6 +162,7 @@ mad::LocalVerdict JoinedHost::Process(fabric::PortId port,
   const int number = fabric_.subnet().port(port).number;
   const mad::LocalVerdict verdict =
       cables_->cable(number).ProcessLocal(request, reply);
+  if (absl::IsDeadlineExceeded(cables_->status())) silent_();
   TakeState(number);
   if (verdict == mad::LocalVerdict::kReply) TakeDescription(reply);
   return verdict;
@@ -159,10 +182,17 @@ void JoinedHost::TakeDescription(const mad::MadBytes& answer) {
 }
 
 void JoinedHost::SetIsSm(fabric::PortId port, bool is_sm) {
-  cables_->cable(fabric_.subnet().port(port).number).SetIsSm(is_sm);
+  const int number = fabric_.subnet().port(port).number;
+  if (is_sm) {
+    managers_.insert(number);
+  } else {
+    managers_.erase(number);
+  }
+  cables_->cable(number).SetIsSm(is_sm);
 }
 
 void JoinedHost::OnDescription(std::string_view text) {
+  description_ = text;
   cables_->Describe(text);
 }
 

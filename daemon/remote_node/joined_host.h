@@ -6,10 +6,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -31,16 +34,17 @@ namespace ibemu::daemon {
 class JoinedHost final : private fabric::RemoteAdapter,
                          private fabric::RemoteAgents {
  public:
-  // Plugs into the other node, now and when its daemon was gone.  Errors: as
-  // RemoteCables::Plug().
-  using PlugIn = std::function<absl::StatusOr<std::unique_ptr<RemoteCables>>()>;
+  using Plugged = absl::StatusOr<std::unique_ptr<RemoteCables>>;
+  // Plugs into the other node when its daemon was gone, and calls `done` from
+  // the loop.  It may not wait.  Errors: as RemoteCables::Plug().
+  using PlugIn = std::function<void(absl::AnyInvocable<void(Plugged)> done)>;
 
   // After that time it is tried again, and again.
   static constexpr absl::Duration kRetry = absl::Seconds(1);
 
-  // `cables`: what `plug_in` has made.  `beyond`: a channel adapter with the
-  // same ports, each of which has a cable to the port of the same number of
-  // `node`. `loop` and `fabric` must outlive this.
+  // `cables` lead to the other node.  `beyond`: a channel adapter with the same
+  // ports, each of which has a cable to the port of the same number of `node`.
+  // `loop` and `fabric` must outlive this.
   JoinedHost(Loop& loop, fabric::Fabric& fabric, topology::NodeId node,
              topology::NodeId beyond, PlugIn plug_in,
              std::unique_ptr<RemoteCables> cables);
@@ -52,6 +56,12 @@ class JoinedHost final : private fabric::RemoteAdapter,
   //
   // Errors: the loop's.
   absl::Status Start();
+
+  // Calls `silent` when the other daemon did not answer a question in time,
+  // from within the call that has waited for it.
+  void OnSilence(std::function<void()> silent) { silent_ = std::move(silent); }
+  // Takes the other daemon for gone.
+  void GiveUp(absl::Status why) { cables_->Lose(std::move(why)); }
 
  private:
   // A cable's end here.
@@ -74,7 +84,9 @@ class JoinedHost final : private fabric::RemoteAdapter,
   void TakeDescription(const mad::MadBytes& answer);
   void OnLost();
   void PlugInSoon();
-  void PlugInAgain();
+  void OnPlugged(Plugged cables);
+  // Why there are no cables yet, once for each reason.
+  void Explain(const absl::Status& why);
 
   // fabric::RemoteAdapter, at the other end of the cables
   void OnPacket(fabric::PortId port, const fabric::Packet& packet) override;
@@ -91,7 +103,13 @@ class JoinedHost final : private fabric::RemoteAdapter,
   const PlugIn plug_in_;
   std::unique_ptr<RemoteCables> cables_;
   std::deque<End> ends_;
-  bool lost_ = false;                 // the cables lead nowhere
+  bool lost_ = false;  // the cables lead nowhere
+  std::string explained_;
+  // What programs here have made of the node, which a daemon that comes anew
+  // does not know.
+  std::set<int> managers_;  // ports with a subnet manager
+  std::optional<std::string> description_;
+  std::function<void()> silent_ = [] {};
   std::optional<NodeLinkPump> pump_;  // with Start()
   // Expires with this: for tasks.
   const std::shared_ptr<JoinedHost*> self_ =

@@ -3,16 +3,20 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "topology/topology.h"
+#include "wire/layout.h"
 
 namespace ibemu::daemon {
 
@@ -22,19 +26,14 @@ void RemoteCable::Send(std::span<const std::byte> packet) {
 
 mad::LocalVerdict RemoteCable::ProcessLocal(const mad::Arrival& request,
                                             mad::MadBytes& reply) {
-  cables_.Send(NodeLinkMessage::kRequest, port_, EncodeRequest(request));
-  std::vector<std::byte> payload;
-  absl::Status answered =
-      cables_.WaitFor(NodeLinkMessage::kReply, port_, payload);
-  mad::LocalVerdict verdict = mad::LocalVerdict::kUnhandled;
-  if (answered.ok()) {
-    const absl::StatusOr<mad::LocalVerdict> decoded =
-        DecodeReply(payload, reply);
-    if (decoded.ok()) verdict = *decoded;
-    answered = decoded.status();
-  }
-  if (!answered.ok()) cables_.Lose(std::move(answered));
-  return verdict;
+  const auto verdict = [&]() -> absl::StatusOr<mad::LocalVerdict> {
+    IBEMU_ASSIGN_OR_RETURN(const std::vector<std::byte> payload,
+                           cables_.Ask(port_, EncodeRequest(request)));
+    return DecodeReply(payload, reply);
+  }();
+  if (verdict.ok()) return *verdict;
+  cables_.Lose(verdict.status());
+  return mad::LocalVerdict::kUnhandled;
 }
 
 int RemoteCable::GidCount() const {
@@ -85,11 +84,9 @@ absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Adopt(
   const auto known = [&] {
     return cables->port_count() > 0 && cables->cables_.back().state_.ports > 0;
   };
-  while (!known()) {
-    IBEMU_RETURN_IF_ERROR(cables->Await());
-    IBEMU_RETURN_IF_ERROR(cables->Receive());
-  }
+  IBEMU_RETURN_IF_ERROR(cables->Until(known));
   cables->pending_.clear();
+  cables->pending_bytes_ = 0;
   return cables;
 }
 
@@ -108,6 +105,7 @@ absl::Status RemoteCables::Dispatch() {
   while (!pending_.empty()) {
     const NodeLinkSplitter::Message message = std::move(pending_.front());
     pending_.pop_front();
+    pending_bytes_ -= wire::kBytes<NodeLinkHeader> + message.payload.size();
     hca::model::CableListener* const listener = cable(message.port).listener_;
     if (listener == nullptr) continue;
     switch (message.type) {
@@ -126,8 +124,11 @@ absl::Status RemoteCables::Dispatch() {
 
 void RemoteCables::Send(NodeLinkMessage type, int port,
                         std::span<const std::byte> payload) {
-  const bool full = type == NodeLinkMessage::kPacket && kept_.size() > kMaxKept;
-  if (full || !lost_.ok()) return;
+  const bool full = kept_.size() > kMaxKept;
+  if (!lost_.ok() || (full && type == NodeLinkMessage::kPacket)) return;
+  if (full && kept_.size() > 2 * kMaxKept) {
+    return Lose(absl::UnavailableError("the daemon does not take anything"));
+  }
   const bool was_blocked = !kept_.empty();
   AppendMessage(type, port, payload, kept_);
   if (!was_blocked && !Flush()) on_blocked_();
@@ -151,40 +152,59 @@ bool RemoteCables::Flush() {
   return kept_.empty();
 }
 
-absl::Status RemoteCables::WaitFor(NodeLinkMessage type, int port,
-                                   std::vector<std::byte>& payload) {
-  while (replies_.empty()) {
-    IBEMU_RETURN_IF_ERROR(lost_);
-    IBEMU_RETURN_IF_ERROR(Await());
-    IBEMU_RETURN_IF_ERROR(Receive());
-  }
-  if (has_pending()) on_pending_();
-  NodeLinkSplitter::Message reply = std::move(replies_.front());
-  replies_.pop_front();
-  if (reply.type != type || reply.port != port) {
+absl::StatusOr<std::vector<std::byte>> RemoteCables::Ask(
+    int port, std::span<const std::byte> request) {
+  IBEMU_RETURN_IF_ERROR(lost_);
+  asks_ = true;
+  reply_.reset();
+  const absl::Cleanup answered = [this] {
+    asks_ = false;
+    if (has_pending()) on_pending_();
+  };
+  Send(NodeLinkMessage::kRequest, port, request);
+  IBEMU_RETURN_IF_ERROR(Until([this] { return reply_.has_value(); }));
+  if (reply_->port != port) {
     return absl::UnavailableError("the daemon answers what nobody asked");
   }
-  payload = std::move(reply.payload);
+  return std::move(reply_->payload);
+}
+
+// Not by the loop's clock, which stands still meanwhile.  Who sends and sends,
+// but not what is awaited, is as slow as who is silent.
+absl::Status RemoteCables::Until(absl::FunctionRef<bool()> met) {
+  const absl::Time limit = absl::Now() + patience_;
+  while (!met()) {
+    IBEMU_RETURN_IF_ERROR(lost_);
+    IBEMU_RETURN_IF_ERROR(Await(limit));
+    IBEMU_RETURN_IF_ERROR(Receive());
+    if (!met() && absl::Now() >= limit) return NotInTime();
+  }
   return absl::OkStatus();
 }
 
 // The daemon may wait for us to read before it reads.
-absl::Status RemoteCables::Await() {
-  const int limit =
-      patience_ == absl::InfiniteDuration()
-          ? -1
-          : static_cast<int>(absl::ToInt64Milliseconds(patience_));
+absl::Status RemoteCables::Await(absl::Time limit) {
   while (true) {
     pollfd ready = {socket_.get(), POLLIN, 0};
     if (!kept_.empty()) ready.events |= POLLOUT;
-    const int count = poll(&ready, 1, limit);
-    if (count == 0) {
-      return absl::UnavailableError(absl::StrCat(
-          "the daemon was silent for ", absl::FormatDuration(patience_)));
-    }
+    const absl::Duration left =
+        std::max(limit - absl::Now(), absl::ZeroDuration());
+    const int milliseconds =
+        left == absl::InfiniteDuration()
+            ? -1
+            : static_cast<int>(absl::ToInt64Milliseconds(
+                  absl::Ceil(left, absl::Milliseconds(1))));
+    const int count = poll(&ready, 1, milliseconds);
+    if (count == 0 && absl::Now() >= limit) return NotInTime();
     if (count > 0 && (ready.revents & POLLOUT) != 0) Flush();
     if (count > 0 && (ready.revents & ~POLLOUT) != 0) return absl::OkStatus();
   }
+}
+
+absl::Status RemoteCables::NotInTime() const {
+  return absl::DeadlineExceededError(
+      absl::StrCat("the daemon that has its fabric did not answer within ",
+                   absl::FormatDuration(patience_)));
 }
 
 absl::Status RemoteCables::Receive() {
@@ -192,7 +212,8 @@ absl::Status RemoteCables::Receive() {
   const ssize_t count =
       recv(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return absl::OkStatus();
-  if (count <= 0) return absl::UnavailableError("the daemon has ended");
+  if (count <= 0)
+    return absl::UnavailableError("the daemon that has its fabric has ended");
   splitter_.Add(std::span(bytes).first(static_cast<size_t>(count)));
   return Sort();
 }
@@ -225,12 +246,20 @@ absl::Status RemoteCables::Sort() {
                           message.port, port_count()));
     }
     if (message.type == NodeLinkMessage::kReply) {
-      replies_.push_back(std::move(message));
+      if (!asks_ || reply_) {
+        return absl::UnavailableError("the daemon answers what nobody asked");
+      }
+      reply_ = std::move(message);
       continue;
     }
     if (message.type == NodeLinkMessage::kState) {
       cable(message.port).state_ = std::move(state);
     }
+    if (pending_bytes_ > kMaxKept) {
+      if (message.type == NodeLinkMessage::kPacket) continue;
+      return absl::UnavailableError("the daemon tells more than can be heard");
+    }
+    pending_bytes_ += wire::kBytes<NodeLinkHeader> + message.payload.size();
     pending_.push_back(std::move(message));
   }
 }

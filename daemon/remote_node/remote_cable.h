@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/unique_fd.h"
@@ -55,17 +56,16 @@ class RemoteCable : public hca::model::Cable {
 
 // All ports of the node, over one socket.  Whoever owns it waits until fd() is
 // readable, or has_pending(), and calls Dispatch().  Nothing that is sent waits
-// for the daemon: what it does not take yet is kept, and of packets only
-// kMaxKept bytes; others are lost.
+// for the daemon: what it does not take yet is kept.  Of packets, each way only
+// kMaxKept bytes are: others are lost.
 class RemoteCables {
  public:
   static constexpr size_t kMaxKept = size_t{4} << 20;
 
   // Plugs into `node` of the daemon that `client` talks to.  Returns when the
-  // state of each port is known.  `patience`: for how long the daemon may be
-  // silent when it is waited for.
+  // state of each port is known.  `patience`: how long an answer may take.
   //
-  // Errors: the daemon's; Unavailable when it is gone, or silent for longer.
+  // Errors: the daemon's; Unavailable when it is gone; DeadlineExceeded.
   static absl::StatusOr<std::unique_ptr<RemoteCables>> Plug(
       control::Client client, std::string_view node,
       absl::Duration patience = absl::InfiniteDuration());
@@ -99,8 +99,14 @@ class RemoteCables {
   bool Flush();
   // Takes what there is, without waiting, and tells the listeners.
   //
-  // Errors: Unavailable when the daemon is gone, or was silent for too long.
+  // Errors: status()'s.
   absl::Status Dispatch();
+
+  // Gives the connection up: the node is the daemon's again.
+  void Lose(absl::Status why);
+  // Why the connection is of no use any more: DeadlineExceeded when the daemon
+  // did not answer in time, else Unavailable.
+  const absl::Status& status() const { return lost_; }
 
  private:
   friend class RemoteCable;
@@ -108,15 +114,17 @@ class RemoteCables {
   RemoteCables(UniqueFd socket, absl::Duration patience);
 
   void Send(NodeLinkMessage type, int port, std::span<const std::byte> payload);
-  // Waits for what only an answer brings.
-  absl::Status WaitFor(NodeLinkMessage type, int port,
-                       std::vector<std::byte>& payload);
+  // Asks a port's agents, and waits for what they answer.
+  absl::StatusOr<std::vector<std::byte>> Ask(
+      int port, std::span<const std::byte> request);
+  // Takes what comes until `met` returns true, for as long as the patience
+  // lasts.
+  absl::Status Until(absl::FunctionRef<bool()> met);
   // Waits until there are bytes to be taken, and sends what is kept meanwhile.
-  absl::Status Await();
+  absl::Status Await(absl::Time limit);
+  absl::Status NotInTime() const;
   // Takes some bytes, if there are any.
   absl::Status Receive();
-  // The connection is of no use any more, and the node is the daemon's again.
-  void Lose(absl::Status why);
   // Sorts what has come: states are in force at once, the rest is pending.
   absl::Status Sort();
 
@@ -126,7 +134,9 @@ class RemoteCables {
   std::deque<RemoteCable> cables_;
   NodeLinkSplitter splitter_;
   std::deque<NodeLinkSplitter::Message> pending_;
-  std::deque<NodeLinkSplitter::Message> replies_;
+  size_t pending_bytes_ = 0;
+  bool asks_ = false;  // an answer is awaited
+  std::optional<NodeLinkSplitter::Message> reply_;
   const absl::Duration patience_;
   std::vector<std::byte> kept_;  // begins with what is to be sent next
   std::function<void()> on_pending_ = [] {};

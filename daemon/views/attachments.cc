@@ -428,6 +428,11 @@ void Attachments::AddNetworks(Placed& placed, int pid) const {
   }
 }
 
+std::string Attachments::NameOf(const AddressPlan::HostAddress& host) const {
+  return host.elsewhere.empty() ? adapters_.description(host.adapter)
+                                : host.elsewhere;
+}
+
 // Of the hosts, also in the partitions and on the switches on which the process
 // has interfaces.
 json Attachments::Names(int pid) const {
@@ -445,21 +450,21 @@ json Attachments::Names(int pid) const {
   for (const uint16_t partition : partitions) {
     for (const AddressPlan::HostAddress& host : connections_.plan().Hosts(
              AddressPlan::kMostNames - names.size(), partition)) {
-      json& name = names.emplace_back(json{
-          {"address", AddressText(host.address)},
-          {"node", host.elsewhere.empty() ? adapters_.description(host.adapter)
-                                          : host.elsewhere}});
+      json& name = names.emplace_back(
+          json{{"address", AddressText(host.address)}, {"node", NameOf(host)}});
       if (partition != 0) name["partition"] = PartitionText(partition);
     }
   }
   for (const std::string& ethernet_switch : switches) {
     for (const AddressPlan::HostAddress& host :
          connections_.plan().Hosts(AddressPlan::kMostNames - names.size())) {
-      const auto own = connections_.plan().LinkLocalOf(host.adapter);
-      if (!own || !host.elsewhere.empty()) continue;
+      const auto own = host.elsewhere.empty()
+                           ? connections_.plan().LinkLocalOf(host.adapter)
+                           : host.link_local;
+      if (!own) continue;
       names.push_back({{"address", AddressText(own->address)},
-                       {"node", adapters_.description(host.adapter)},
-                       {"partition", ethernet_switch}});
+                       {"node", NameOf(host)},
+                       {"ethernet", ethernet_switch}});
     }
   }
   return names;

@@ -70,6 +70,7 @@ class Attachments : private Adapters::Listener {
   // "node-1"},
   // ...], in the order of these, and not all of very many.
   nlohmann::json Names(int pid) const;
+  std::string NameOf(const AddressPlan::HostAddress& host) const;
   void AddNetworks(Placed& placed, int pid) const;
   absl::StatusOr<nlohmann::json> Attach(control::Parameters& parameters,
                                         control::Caller& caller);

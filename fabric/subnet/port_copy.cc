@@ -12,6 +12,10 @@ Entry At(const std::vector<Entry>& table, int index) {
   return entry < table.size() ? table[entry] : Entry{};
 }
 
+bool IsUp(const mad::PortInfo& info) {
+  return info.port_physical_state == mad::PortPhysicalState::kLinkUp;
+}
+
 bool IsAs(const NodePort& port, const PortCopy& copy) {
   if (port.info != copy.info) return false;
   for (int i = 1; i < kGuidTableEntries; ++i) {
@@ -28,6 +32,7 @@ bool IsAs(const NodePort& port, const PortCopy& copy) {
 bool TakeCopy(Subnet& subnet, PortId id, const PortCopy& copy) {
   NodePort& port = subnet.port(id);
   if (IsAs(port, copy)) return false;
+  const bool goes_down = IsUp(port.info) && !IsUp(copy.info);
   port.info = copy.info;
   for (int i = 1; i < kGuidTableEntries; ++i) {
     port.SetGuid(i, At(copy.gids, i).interface_id);
@@ -39,6 +44,10 @@ bool TakeCopy(Subnet& subnet, PortId id, const PortCopy& copy) {
   peer = copy.info;
   peer.lid = wire::Lid::kUnassigned;
   peer.lmc = 0;
+  // What is on its way is lost then.
+  for (NodePort* const end : {&port, &subnet.port(port.peer)}) {
+    if (goes_down) ++end->link_epoch;
+  }
   return true;
 }
 

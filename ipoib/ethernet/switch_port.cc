@@ -187,7 +187,11 @@ void SwitchPort::OnDatagram(const DatagramQueue::Datagram& datagram) {
                                    .sl = datagram.sl,
                                    .path_bits = datagram.path_bits,
                                    .qpn = datagram.source_qpn});
-  if (header->type == EtherType::kExperiment) return;
+  // An announcement; with more it is a program's own.
+  if (header->type == EtherType::kExperiment &&
+      frame.size() == wire::kBytes<EthernetHeader>) {
+    return;
+  }
   ++counters_.received;
   counters_.received_bytes += frame.size();
   device_.Receive(frame);

@@ -310,6 +310,8 @@ class Mallory {
         return Require(DecodeState(message.payload).ok());
       case NodeLinkMessage::kReply:
         return Require(DecodeReply(message.payload, mad).ok());
+      case NodeLinkMessage::kReregister:
+        return Require(message.payload.empty());
       default:
         return Require(message.type == NodeLinkMessage::kPacket);
     }

@@ -144,7 +144,8 @@ TEST(AddressPlanTest, NamesHostsOnceAndNotAllOfMany) {
   EXPECT_EQ(AddressText(numbered.Hosts(1)[0].address), "198.18.0.1");
   AddressPlan told;
   ASSERT_TRUE(told.Add({kSecond, 1}, *wire::ParseNetwork("10.0.0.2/8")).ok());
-  ASSERT_TRUE(told.Add({kSecond, 2}, {wire::IpAddress::Ipv4(0x0a000001), 8}).ok());
+  ASSERT_TRUE(
+      told.Add({kSecond, 2}, {wire::IpAddress::Ipv4(0x0a000001), 8}).ok());
   ASSERT_TRUE(told.Add({kFirst, 1}, *wire::ParseNetwork("fd00::1/64")).ok());
   ASSERT_EQ(told.Hosts(10).size(), 1u);
   EXPECT_EQ(told.Hosts(10)[0].adapter, kSecond);
@@ -175,13 +176,16 @@ TEST(AddressTextTest, RefusesWhatIsNoNetwork) {
 
 TEST(AddressPlanTest, KnowsHostsThatAreElsewhereByNameOnly) {
   AddressPlan plan;
-  ASSERT_TRUE(plan.Add({kFirst, 1}, {wire::IpAddress::Ipv4(0x0a000001), 8}).ok());
+  ASSERT_TRUE(
+      plan.Add({kFirst, 1}, {wire::IpAddress::Ipv4(0x0a000001), 8}).ok());
   const wire::IpAddress address = wire::IpAddress::Ipv4(0x0a000002);
-  plan.AddElsewhere(address, "node-2");
+  const wire::IpNetwork link_local{wire::IpAddress::Ipv4(0xa9fe0101), 16};
+  plan.AddElsewhere(address, link_local, "node-2");
   const auto hosts = plan.Hosts(10);
   ASSERT_EQ(hosts.size(), 2u);
   EXPECT_EQ(hosts[0].elsewhere, "");
   EXPECT_EQ(hosts[1].elsewhere, "node-2");
+  EXPECT_EQ(hosts[1].link_local, link_local);
   EXPECT_EQ(hosts[1].address, address);
   EXPECT_EQ(plan.Hosts(1).size(), 1u);
   EXPECT_EQ(plan.Hosts(10, 1).size(), 0u);

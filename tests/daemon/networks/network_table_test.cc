@@ -233,13 +233,14 @@ TEST_F(NetworkTableTest, APortIsOnEachSwitchThatIsAskedFor) {
   EXPECT_FALSE(ports[0].contains("ethernet"));
   EXPECT_EQ(ports[1]["ethernet"], "blue");
   EXPECT_EQ(ports[2]["ethernet"], "a2_b456789");
-  for (const char* const wrong :
-       {"", "lo", "all", "ib1", "tap0", "1a", "a/b", "a-b", "12345678901"}) {
+  for (const char* const wrong : {"", "lo", "all", "ib1", "tap0", "1a", "a/b",
+                                  "a-b", "cafe", "12345678901"}) {
     EXPECT_THAT(
         Error(client, "network.ports", ask({wrong})),
         HasSubstr("is no name of a switch: it is a letter and at most 9 "
                   "letters, digits and underscores, none of lo, all and "
-                  "default, and begins neither with ib nor with tap"));
+                  "default, no P_Key of four digits, and begins neither with "
+                  "ib nor with tap"));
   }
 }
 

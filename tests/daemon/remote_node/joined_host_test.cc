@@ -3,12 +3,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <memory>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -44,7 +46,7 @@ class JoinedHostTest : public ::testing::Test {
     auto remote = PlugIn();
     EXPECT_TRUE(remote.ok()) << remote.status();
     host_ = std::make_unique<JoinedHost>(
-        loop_, fabric_, kNode, kBeyond, [this] { return PlugIn(); },
+        loop_, fabric_, kNode, kBeyond, [this](auto done) { done(PlugIn()); },
         *std::move(remote));
     EXPECT_TRUE(host_->Start().ok());
     Settle();
@@ -130,6 +132,41 @@ TEST_F(JoinedHostTest, ItsPortsAreDownWhileTheOtherFabricIsGone) {
   EXPECT_EQ(State(), PortState::kActive);
 }
 
+TEST_F(JoinedHostTest, IsWhatProgramsMadeOfItInADaemonThatComesAnew) {
+  const auto is_sm = [this] {
+    const mad::PortInfo info = lab_.PortOf("host-2", 1).info;
+    return (info.capability_mask & mad::capability::kIsSm) != 0;
+  };
+  const auto description = [this] {
+    return lab_.fabric.device(lab_.Host(2)).node_description();
+  };
+  fabric_.device(kNode).port(1).SetIsSm(true);
+  fabric_.device(kNode).SetNodeDescription("weaver mlx5_0");
+  Settle();
+  EXPECT_TRUE(is_sm());
+  EXPECT_EQ(description(), "weaver mlx5_0");
+  there_.reset();
+  EXPECT_FALSE(is_sm());
+  EXPECT_EQ(description(), "host-2");
+  Settle();
+  lab_.timers.RunFor(JoinedHost::kRetry);
+  Settle();
+  EXPECT_TRUE(is_sm());
+  EXPECT_EQ(description(), "weaver mlx5_0");
+}
+
+// The link there may be up again before what was sent would have arrived.
+TEST_F(JoinedHostTest, WhatIsOnItsWayIsLostWhenTheLinkGoesDown) {
+  const uint16_t before =
+      fabric_.subnet().port(fabric_.subnet().port_id(kNode, 1)).link_epoch;
+  lab_.SetLink(lab_.Host(2), 1, false);
+  Settle();
+  for (const NodeId node : {kNode, kBeyond}) {
+    const fabric::PortId port = fabric_.subnet().port_id(node, 1);
+    EXPECT_EQ(fabric_.subnet().port(port).link_epoch, before + 1);
+  }
+}
+
 TEST_F(JoinedHostTest, TheNodeIsTheOtherFabricsAgainWhenItEnds) {
   host_.reset();
   Settle();
@@ -139,7 +176,8 @@ TEST_F(JoinedHostTest, TheNodeIsTheOtherFabricsAgainWhenItEnds) {
 // The other daemon is the test itself.
 class JoinedHostsAgentsTest : public ::testing::Test {
  protected:
-  JoinedHostsAgentsTest() {
+  explicit JoinedHostsAgentsTest(
+      absl::Duration patience = absl::InfiniteDuration()) {
     UniqueFd near;
     std::tie(far_, near) = testing::SocketPair();
     mad::PortInfo info{};
@@ -149,11 +187,11 @@ class JoinedHostsAgentsTest : public ::testing::Test {
     info.operational_vls = 4;
     Say(NodeLinkMessage::kState,
         EncodeState({.info = info, .ports = 1, .p_keys = {0xffff}}));
-    auto remote = RemoteCables::Adopt(std::move(near));
+    auto remote = RemoteCables::Adopt(std::move(near), patience);
     EXPECT_TRUE(remote.ok()) << remote.status();
     host_ = std::make_unique<JoinedHost>(
         loop_, fabric_, kNode, kBeyond,
-        [] { return absl::UnavailableError("there is one only"); },
+        [](auto done) { done(absl::UnavailableError("there is one only")); },
         *std::move(remote));
     EXPECT_TRUE(host_->Start().ok());
     loop_.Poll();
@@ -177,6 +215,20 @@ class JoinedHostsAgentsTest : public ::testing::Test {
     while (splitter_.Next(last_).value()) kinds.push_back(last_.type);
     return kinds;
   }
+
+  // Polls, and answers the request that comes of it meanwhile.
+  void PollAndAnswer(const std::vector<std::byte>& reply) {
+    std::thread agents([&] {
+      pollfd ready = {far_.get(), POLLIN, 0};
+      constexpr int kOnlyAFaultTakesLonger = 60'000;
+      EXPECT_EQ(poll(&ready, 1, kOnlyAFaultTakesLonger), 1);
+      EXPECT_THAT(Heard(), ElementsAre(NodeLinkMessage::kRequest));
+      Say(NodeLinkMessage::kReply, reply);
+    });
+    loop_.Poll();
+    agents.join();
+  }
+  PortState State() { return fabric_.device(kNode).port(1).Info().port_state; }
 
   // A request from another node that the host's agents get, by LID.
   static std::vector<std::byte> RequestFor(AttributeId attribute) {
@@ -204,10 +256,8 @@ TEST_F(JoinedHostsAgentsTest, AnswerWhereTheSubnetIs) {
       Smp{.method = mad::Method::kGetResp, .attr_id = AttributeId::kNodeInfo},
       answer);
   Say(NodeLinkMessage::kPacket, RequestFor(AttributeId::kNodeInfo));
-  Say(NodeLinkMessage::kReply, EncodeReply(mad::LocalVerdict::kReply, answer));
-  loop_.Poll();
-  EXPECT_THAT(Heard(),
-              ElementsAre(NodeLinkMessage::kRequest, NodeLinkMessage::kPacket));
+  PollAndAnswer(EncodeReply(mad::LocalVerdict::kReply, answer));
+  EXPECT_THAT(Heard(), ElementsAre(NodeLinkMessage::kPacket));
   const auto sent = fabric::ParsePacket(last_.payload);
   ASSERT_TRUE(sent.ok()) << sent.status();
   EXPECT_EQ(sent->dlid, wire::Lid{7});
@@ -218,10 +268,9 @@ TEST_F(JoinedHostsAgentsTest, LeaveToProgramsHereWhatIsNotForThem) {
   Inbox inbox;
   fabric_.device(kNode).port(1).SetListener(&inbox);
   Say(NodeLinkMessage::kPacket, RequestFor(AttributeId::kSmInfo));
-  Say(NodeLinkMessage::kReply, EncodeReply(mad::LocalVerdict::kUnhandled, {}));
-  loop_.Poll();
+  PollAndAnswer(EncodeReply(mad::LocalVerdict::kUnhandled, {}));
   EXPECT_THAT(inbox.arrivals, SizeIs(1));
-  EXPECT_THAT(Heard(), ElementsAre(NodeLinkMessage::kRequest));
+  EXPECT_THAT(Heard(), IsEmpty());
   fabric_.device(kNode).port(1).SetListener(nullptr);
 }
 
@@ -259,8 +308,7 @@ TEST_F(JoinedHostsAgentsTest, SayWhatAManagerCallsTheHost) {
   mad::MadBytes bytes{};
   wire::Encode(answer, bytes);
   Say(NodeLinkMessage::kPacket, RequestFor(AttributeId::kNodeDescription));
-  Say(NodeLinkMessage::kReply, EncodeReply(mad::LocalVerdict::kReply, bytes));
-  loop_.Poll();
+  PollAndAnswer(EncodeReply(mad::LocalVerdict::kReply, bytes));
   EXPECT_EQ(fabric_.device(kNode).node_description(), "web");
 }
 
@@ -303,6 +351,44 @@ TEST_F(JoinedHostsAgentsTest, AreToldEvenIfPacketsFindNoRoom) {
   EXPECT_TRUE(told);
   EXPECT_GT(heard, 0u);
   EXPECT_LT(heard, sent);
+}
+
+TEST_F(JoinedHostsAgentsTest, AreGoneWhenTheyAnswerWhatNobodyAsked) {
+  EXPECT_EQ(State(), PortState::kActive);
+  Say(NodeLinkMessage::kReply, EncodeReply(mad::LocalVerdict::kUnhandled, {}));
+  loop_.Poll();
+  EXPECT_EQ(State(), PortState::kDown);
+}
+
+class SilentAgentsTest : public JoinedHostsAgentsTest {
+ protected:
+  SilentAgentsTest() : JoinedHostsAgentsTest(absl::Milliseconds(1)) {}
+};
+
+TEST_F(SilentAgentsTest, AreTakenForGone) {
+  int told = 0;
+  host_->OnSilence([&] { ++told; });
+  Say(NodeLinkMessage::kPacket, RequestFor(AttributeId::kNodeInfo));
+  loop_.Poll();
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(State(), PortState::kDown);
+  EXPECT_THAT(Heard(), ElementsAre(NodeLinkMessage::kRequest));
+  std::byte more;
+  EXPECT_EQ(recv(far_.get(), &more, 1, MSG_DONTWAIT), 0) << "it has hung up";
+}
+
+// As those of a daemon's other hosts are.
+TEST_F(JoinedHostsAgentsTest, AreTakenForGoneWhenTheHostGivesUp) {
+  host_->GiveUp(absl::UnavailableError("another host has waited in vain"));
+  loop_.Poll();
+  EXPECT_EQ(State(), PortState::kDown);
+  mad::Arrival request;
+  wire::Encode(
+      Smp{.method = mad::Method::kGet, .attr_id = AttributeId::kNodeInfo},
+      request.mad);
+  mad::MadBytes reply{};
+  EXPECT_EQ(fabric_.device(kNode).port(1).ProcessLocal(request, reply),
+            mad::LocalVerdict::kUnhandled);
 }
 
 // A packet that makes no sense is none.

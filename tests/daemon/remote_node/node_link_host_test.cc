@@ -295,22 +295,27 @@ class SlowAdapterTest : public ::testing::Test {
     bytes.resize(count < 0 ? 0 : static_cast<size_t>(count));
     return bytes;
   }
-  // Reads until there is no more; the state that was told last.
-  PortState LastState() {
+  struct Heard {
+    PortState last_state{};
+    int reregister = 0;
+  };
+  // Reads until there is no more.
+  Heard ReadAll() {
     NodeLinkSplitter splitter;
     NodeLinkSplitter::Message message;
-    PortState last{};
+    Heard heard;
     for (int idle = 0; idle < 2;) {
       loop_.Poll();
       const std::vector<std::byte> bytes = Read(65536);
       idle = bytes.empty() ? idle + 1 : 0;
       splitter.Add(bytes);
       while (splitter.Next(message).value()) {
+        if (message.type == NodeLinkMessage::kReregister) ++heard.reregister;
         if (message.type != NodeLinkMessage::kState) continue;
-        last = DecodeState(message.payload)->info.port_state;
+        heard.last_state = DecodeState(message.payload)->info.port_state;
       }
     }
-    return last;
+    return heard;
   }
 
   testing::Lab lab_{Chain(1)};
@@ -343,7 +348,17 @@ TEST_F(SlowAdapterTest, IsToldOfItsLinkWhenItReadsAgain) {
     loop_.Poll();
     ASSERT_LT(host_->buffered(), kMost) << "after " << turn << " cuts";
   }
-  EXPECT_EQ(LastState(), PortState::kInit);
+  EXPECT_EQ(ReadAll().last_state, PortState::kInit);
+}
+
+TEST_F(SlowAdapterTest, IsToldOnceToRegisterAgainWhenItReadsAgain) {
+  AskUntilItIsFull();
+  const size_t before = host_->buffered();
+  for (int turn = 0; turn < 3; ++turn) {
+    lab_.fabric.AskToReregister(lab_.IdOf("host-2", 1));
+  }
+  EXPECT_EQ(host_->buffered(), before);
+  EXPECT_EQ(ReadAll().reregister, 1);
 }
 
 TEST_F(SlowAdapterTest, MayHangUpWhileItIsNotHeard) {

@@ -153,6 +153,18 @@ TEST_F(SwitchPortTest, AFrameInTheNameOfAGroupIsDropped) {
   EXPECT_FALSE(two_->port.stations().stations().contains(kEverybody));
 }
 
+// As examples of packet sockets do.
+TEST_F(SwitchPortTest, ProgramsMayUseTheEtherTypeForExperiments) {
+  Frame frame;
+  wire::Append(
+      EthernetHeader{kEverybody, one_.port.mac(), EtherType::kExperiment},
+      frame);
+  frame.resize(60);
+  one_.port.Send(frame);
+  Settle();
+  EXPECT_THAT(two_->received, ElementsAre(frame));
+}
+
 TEST_F(SwitchPortTest, ACutLinkTakesTheCarrierAwayAndWhatWasLearnt) {
   Send(*two_, kEverybody);
   ASSERT_THAT(one_.port.stations().stations(), Not(IsEmpty()));
