@@ -7,7 +7,8 @@ import signal
 import pytest
 
 import netdiscover
-from harness import JoinedFabric, RunFabric, until
+from harness import (SYSFS_PORT, Background, JoinedFabric, RunFabric, two_rails,
+                     until)
 
 TOPOLOGY = "fat-tree:radix=4,levels=2"
 PING = ["ibv_rc_pingpong", "-n", "100", "-s", "100000"]
@@ -123,20 +124,57 @@ def test_a_host_that_can_not_be_taken_over_is_named(lab):
         check=False).stderr
 
 
+def test_a_switch_of_ethernet_spans_them(lab):
+    def on(command):
+        return [*command[:-1], "--net=ether:blue", "--"]
+
+    server = Background(lab.account, [*on(own(lab, "node-3")), "sh", "-c",
+                                      "echo is there; exec sleep 1000"])
+    server.wait_for("is there")
+    said = lab.account.run(*on(lab.on("node-1")), "ping", "-c", "1", "-W", "60",
+                           "node-3.blue").stdout
+    assert " 1 received" in said
+    server.stop()
+
+
+def state(lab, host):
+    text = lab.run(host, "cat", f"{SYSFS_PORT}/state").stdout
+    return text.split()[-1]
+
+
 def test_a_host_is_down_while_the_daemon_of_its_fabric_is_gone(module_account):
     topology = "single-switch:hosts=2"
     lab = JoinedFabric(module_account, "gone", topology, sm="static")
     driver = lab.drive("node-1")
-
-    def state():
-        return re.search(r"State: (\w+)", lab.run("node-1", "ibstat").stdout)[1]
-
-    until(lambda: state() == "Active")
+    until(lambda: state(lab, "node-1") == "ACTIVE")
     lab.daemon.stop(signal.SIGKILL)
-    until(lambda: state() == "Down")
+    until(lambda: state(lab, "node-1") == "DOWN")
     assert lab.run("node-1", "sminfo", "1", check=False).returncode != 0
+    driver.wait_for("can't join again yet: .*no daemon listens there")
+    # That has no such host: its node-1 is another one.
+    other = RunFabric(module_account, "gone", two_rails(module_account))
+    driver.wait_for("can't join again yet: .*0x.*")
+    assert state(lab, "node-1") == "DOWN"
+    other.stop()
     again = RunFabric(module_account, "gone", topology, sm="static")
-    until(lambda: state() == "Active")
+    until(lambda: state(lab, "node-1") == "ACTIVE")
     driver.stop()
     again.stop()
+    lab.stop()
+
+
+def test_a_daemon_that_hangs_is_gone_for_all_its_hosts(module_account):
+    lab = JoinedFabric(module_account, "hung", "single-switch:hosts=3",
+                       sm="static")
+    driver = lab.drive("node-1", "node-2")
+    lab.drivers = {(host,): driver for host in ("node-1", "node-2")}
+    for host in ("node-1", "node-2"):
+        until(lambda host=host: state(lab, host) == "ACTIVE")
+    lab.daemon.signal(signal.SIGSTOP)
+    assert lab.run("node-1", "sminfo", "-D", "0", check=False).returncode != 0
+    assert state(lab, "node-2") == "DOWN"
+    driver.wait_for("node-2: the ports are down")
+    lab.daemon.signal(signal.SIGCONT)
+    for host in ("node-1", "node-2"):
+        until(lambda host=host: state(lab, host) == "ACTIVE")
     lab.stop()
