@@ -2,7 +2,7 @@
 """ibemu against ibsim, on one machine, in one run, placed alike.
 
     tools/bench.py [micro] [rate] [messages] [tools] [memory] [idle] [scale]
-                   [system] [page] [verbs] [hca] [rxe]
+                   [system] [page] [verbs] [addresses] [hca] [rxe]
     tools/bench.py --hosts 648,3888 tools
 
 All suites, unless some are named.
@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 
+from bench_addresses import bench_addresses
 from bench_hca import bench_hca
 from bench_ibsim import bench_rate, bench_tools
 from bench_lab import (BUILD, MESSAGES, PLACES, ROOT, RUNS, Ibemu, Ibsim,
@@ -155,7 +156,8 @@ def main():
               "messages": bench_messages, "tools": bench_tools,
               "memory": bench_memory, "idle": bench_idle,
               "scale": bench_scale, "system": bench_system, "page": bench_page,
-              "verbs": bench_verbs, "hca": bench_hca, "rxe": bench_rxe}
+              "verbs": bench_verbs, "addresses": bench_addresses,
+              "hca": bench_hca, "rxe": bench_rxe}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hosts", default="648,3888,11664")
     parser.add_argument("suites", nargs="*", choices=[*suites, []])
