@@ -39,8 +39,9 @@ TEST_F(ConnectionMethodsTest, AHostHasItsAddressesBeforeAnybodyUsesThem) {
 TEST_F(ConnectionMethodsTest, HostsHaveNamesAndAddresses) {
   const json names = Result("node.names", json::object());
   ASSERT_FALSE(names.empty());
-  EXPECT_EQ(names[0],
-            json::parse(R"({"node": "node-1", "address": "198.18.0.1"})"));
+  EXPECT_EQ(names[0], json::parse(R"({"node": "node-1",
+                                      "address": "198.18.0.1",
+                                      "link_local": "169.254.1.0/16"})"));
 }
 
 TEST_F(ConnectionMethodsTest, ListenersStandInTheOrderOfTheirPorts) {
