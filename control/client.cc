@@ -297,10 +297,13 @@ absl::StatusOr<std::vector<NetworkPort>> Client::NetworkPorts(
 }
 
 absl::StatusOr<AttachedNetwork> Client::AttachNetwork(int tun_fd,
-                                                      const NetworkPort& port) {
-  IBEMU_ASSIGN_OR_RETURN(
-      const json result,
-      impl_->Call("network.attach", ParametersOf(port), tun_fd));
+                                                      const NetworkPort& port,
+                                                      bool connected) {
+  json parameters = ParametersOf(port);
+  // A daemon of an older version has no such parameter.
+  if (connected) parameters["connected"] = true;
+  IBEMU_ASSIGN_OR_RETURN(const json result,
+                         impl_->Call("network.attach", parameters, tun_fd));
   return NetworkOf(result);
 }
 

@@ -132,9 +132,10 @@ class Client {
 
   // Passes a TUN device, of Ethernet a TAP device, to the daemon, which carries
   // its packets as long as this connection is open.  `tun_fd` remains the
-  // caller's to close.
+  // caller's to close.  `connected`: in IPoIB's connected mode.
   absl::StatusOr<AttachedNetwork> AttachNetwork(int tun_fd,
-                                                const NetworkPort& port);
+                                                const NetworkPort& port,
+                                                bool connected);
   // Returns what AttachNetwork() did, as it is now.
   absl::StatusOr<AttachedNetwork> ShowNetwork(const NetworkPort& port);
 

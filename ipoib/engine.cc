@@ -22,12 +22,6 @@ constexpr uint32_t kPsnCount = 1 << 24;
 constexpr DatagramQueue::Depth kFew{.receives = 64, .sends = 16};
 constexpr DatagramQueue::Depth kMany{.receives = 512, .sends = 128};
 
-bool IsIp(std::span<const std::byte> datagram) {
-  if (datagram.size() <= wire::kBytes<Encapsulation>) return false;
-  const EtherType type = wire::Get<&Encapsulation::type>(datagram);
-  return type == EtherType::kIpv4 || type == EtherType::kIpv6;
-}
-
 // The address that Linux gives an interface, with the port's GUID in it.
 wire::IpNetwork LinkLocal(const wire::Gid& gid) {
   constexpr uint64_t kUniversal = uint64_t{1} << 57;
@@ -154,7 +148,9 @@ const wire::IpAddress* Engine::SourceFor(const wire::IpAddress& target) const {
 }
 
 HardwareAddress Engine::hardware_address() const {
-  return {.qpn = queue_ == nullptr ? 0 : queue_->qpn(), .gid = gid()};
+  return {.flags = user_ == nullptr ? uint8_t{0} : user_->hardware_flags(),
+          .qpn = queue_ == nullptr ? 0 : queue_->qpn(),
+          .gid = gid()};
 }
 
 void Engine::OnDeviceEvent(verbs::EventType type, int port) {

@@ -34,6 +34,11 @@ class Link {
     virtual void OnPacket(std::span<const std::byte> packet) = 0;
     // A neighbour has said which hardware address it has.
     virtual void OnNeighbor(const HardwareAddress& neighbor) = 0;
+    // A packet was not sent: it is longer than the neighbour or the group
+    // takes.
+    virtual void OnTooLong(std::span<const std::byte> packet, size_t mtu) = 0;
+    // Returns the flags of the link's hardware address while it has this user.
+    virtual uint8_t hardware_flags() const { return 0; }
     // up() or the broadcast group has changed: all memberships of Join() are
     // to be begun anew, and what was known of neighbours is stale.
     virtual void OnLinkChange() = 0;

@@ -1,24 +1,9 @@
 #include "ipoib/unicast_sender.h"
 
 #include "ipoib/address_attributes.h"
-#include "mad/wire/sa_component_mask.h"
+#include "ipoib/path_question.h"
 
 namespace ibemu::ipoib {
-namespace {
-
-using mad::PathRecord, mad::kComponentBit;
-
-// 0x340c, as in Linux, which waits 1000 ms in 11 tries.
-constexpr uint64_t kMask =
-    kComponentBit<&PathRecord::dgid> | kComponentBit<&PathRecord::sgid> |
-    kComponentBit<&PathRecord::traffic_class> |
-    kComponentBit<&PathRecord::num_path> | kComponentBit<&PathRecord::p_key>;
-static_assert(kMask == 0x340c);
-constexpr mad::SaPatience kPatience{.timeout = absl::Milliseconds(100),
-                                    .retries = 10};
-
-}  // namespace
-
 UnicastSender::UnicastSender(mad::SaClient& sa, int port, Transmit transmit)
     : sa_(sa), port_(port), transmit_(std::move(transmit)) {}
 
@@ -33,11 +18,11 @@ void UnicastSender::Send(const wire::Gid& source, uint16_t pkey,
     path.waiting.push_back({.qpn = to.qpn, .packet = std::move(packet)});
   }
   if (path.query != nullptr) return;
-  path.query = sa_.GetPath(
-      {.dgid = to.gid, .sgid = source, .num_path = 1, .p_key = pkey}, kMask,
-      kPatience, [this, key](const absl::StatusOr<PathRecord>& record) {
-        OnPath(key, record);
-      });
+  path.query =
+      sa_.GetPath(PathQuestion(source, pkey, to.gid), kPathMask, kPathPatience,
+                  [this, key](const absl::StatusOr<mad::PathRecord>& record) {
+                    OnPath(key, record);
+                  });
 }
 
 // Returns true if there may be one more path.
@@ -50,7 +35,7 @@ bool UnicastSender::MakeRoom() {
 }
 
 void UnicastSender::OnPath(const Key& key,
-                           const absl::StatusOr<PathRecord>& record) {
+                           const absl::StatusOr<mad::PathRecord>& record) {
   const auto found = paths_.find(key);
   if (!record.ok()) {  // the next packet asks again
     paths_.erase(found);

@@ -51,7 +51,6 @@ void AddConstants(Entry& directory, const NetworkInterface& network) {
   AddLine(directory, "dev_id", absl::StrFormat("0x%x", network.port - 1));
   AddLine(directory, "dev_port", absl::StrCat(network.port - 1));
   if (!is_ethernet) {
-    AddLine(directory, "mode", "datagram");
     AddLine(directory, "umcast", "0");
   }
   AddLine(directory, "flags", "0x1003");  // up, broadcast, multicast
@@ -113,6 +112,9 @@ void AddNetwork(Entry& root, const ViewDevice& device,
   if (!network.is_ethernet) {
     AddFact(directory, "pkey", device, network, [](const NetworkFacts& facts) {
       return absl::StrFormat("0x%04x", facts.pkey);
+    });
+    AddFact(directory, "mode", device, network, [](const NetworkFacts& facts) {
+      return std::string(facts.connected ? "connected" : "datagram");
     });
   }
   AddFact(directory, "mtu", device, network, [](const NetworkFacts& facts) {

@@ -33,6 +33,7 @@ struct NetworkFacts {
   uint16_t pkey = 0;
   size_t mtu = 0;  // 0: not known yet
   bool carrier = false;
+  bool connected = false;  // the mode of an interface of IPoIB
   uint64_t rx_packets = 0, rx_bytes = 0;
   uint64_t tx_packets = 0, tx_bytes = 0, tx_dropped = 0;
 };

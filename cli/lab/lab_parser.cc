@@ -192,8 +192,8 @@ class LabParser {
     return absl::StrCat("--", name);
   }
 
-  // true, false, or P_Keys and switches, of which `ibemu run` knows what they
-  // may be.
+  // true, false, or P_Keys, switches and the mode, of which `ibemu run` knows
+  // what they may be.
   void ReadNet(const SpecValue& map, LabProgram& program) {
     const SpecEntry* entry = map.Find("net");
     if (entry == nullptr || entry->value.text == "false") return;
@@ -207,10 +207,11 @@ class LabParser {
       const bool is_pkey =
           !word.empty() &&
           word.find_first_not_of(Absl(kOfPKeys)) == absl::string_view::npos;
-      if (!is_pkey && !absl::StartsWith(word, "ether:")) {
+      if (!is_pkey && word != "connected" &&
+          !absl::StartsWith(word, "ether:")) {
         checks_.BadValue(*entry,
-                         "it is true, false, or P_Keys and switches, as in "
-                         "8001,ether:blue");
+                         "it is true, false, or P_Keys, switches and "
+                         "connected, as in 8001,ether:blue,connected");
         break;
       }
     }

@@ -45,7 +45,7 @@ std::string NameOf(const control::NetworkPort& port, int number) {
 absl::StatusOr<Network> AttachNetwork(
     control::Client& daemon, const std::vector<std::string>& hosts,
     const std::vector<std::string>& partitions,
-    const std::vector<std::string>& switches) {
+    const std::vector<std::string>& switches, bool connected) {
   Network network;
   IBEMU_ASSIGN_OR_RETURN(network.ports,
                          daemon.NetworkPorts(hosts, partitions, switches));
@@ -60,8 +60,9 @@ absl::StatusOr<Network> AttachNetwork(
         launch::MakeNetworkDevice(interface.name,
                                   is_ethernet ? launch::DeviceKind::kEthernet
                                               : launch::DeviceKind::kIpoib));
-    IBEMU_ASSIGN_OR_RETURN(control::AttachedNetwork attached,
-                           daemon.AttachNetwork(tun.get(), port));
+    IBEMU_ASSIGN_OR_RETURN(
+        control::AttachedNetwork attached,
+        daemon.AttachNetwork(tun.get(), port, connected && !is_ethernet));
     interface.addresses = std::move(attached.addresses);
     interface.mac = std::move(attached.mac);
     // All switches have the same network of IPv4, so one of them has it here.

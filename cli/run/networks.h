@@ -21,13 +21,13 @@ struct Network {
 // Makes an interface of each port with addresses of `hosts` (ib0), and of each
 // one more for each of the P_Keys `partitions` (ib0.8001) and for each of the
 // `switches` of Ethernet (blue), in this process's network namespace, and hands
-// them to the daemon.
+// them to the daemon.  `connected`: those of IPoIB have connected mode.
 //
 // Errors: those of the daemon, and of launch::MakeNetworkDevice().
 absl::StatusOr<Network> AttachNetwork(
     control::Client& daemon, const std::vector<std::string>& hosts,
     const std::vector<std::string>& partitions,
-    const std::vector<std::string>& switches);
+    const std::vector<std::string>& switches, bool connected);
 
 // Waits for a while until the interfaces have joined their groups, for these
 // say how long packets may be, and brings them up.

@@ -170,9 +170,10 @@ absl::StatusOr<Given> ShowDevices(const RunOptions& options,
   Given given;
   // First, for what is then attached shows the interfaces, too.
   if (options.net) {
-    IBEMU_ASSIGN_OR_RETURN(given.network,
-                           AttachNetwork(*uplink.client, request.hosts,
-                                         options.partitions, options.switches));
+    IBEMU_ASSIGN_OR_RETURN(
+        given.network,
+        AttachNetwork(*uplink.client, request.hosts, options.partitions,
+                      options.switches, options.connected));
   }
   IBEMU_ASSIGN_OR_RETURN(given.attached,
                          uplink.client->Attach(fuse.get(), request));

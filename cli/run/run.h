@@ -56,6 +56,7 @@ struct RunOptions {
   // With `net`: names of virtual switches of Ethernet, on each of which each of
   // those ports has an interface, too.
   std::vector<std::string> switches;
+  bool connected = false;  // with `net`: in IPoIB's connected mode
 
   // With `net`: who connects that network to the machine's, a name of
   // launch::OutsidePrograms(), or kNoOutside.

@@ -69,7 +69,9 @@ driven from user space.
                     addresses of its host, by which plain TCP/IP reaches other
                     runs with --net, and nothing else. One run of a host at a
                     time. A WORD adds one: a P_Key in that partition, ib0.8001;
-                    ether:NAME on a virtual switch of Ethernet of that name
+                    ether:NAME on a virtual switch of Ethernet of that name; or
+                    it is "connected": packets have 65520 bytes at most, not
+                    2044, where the other side has connected mode, too
   --outside=pasta|slirp4netns|none
                     the way from the network of --net to the machine's, by a
                     program that is installed; default none. For root
@@ -209,6 +211,9 @@ absl::Status CheckOutside(const RunOptions& options) {
 // What names a switch of Ethernet among the words of --net.
 constexpr char kEthernet[] = "ether:";
 
+// What asks for connected mode there.
+constexpr char kConnected[] = "connected";
+
 // Each --net has P_Keys and switches behind it, or nothing ("true").
 void TakeNetwork(RunFlags& flags) {
   RunOptions& options = flags.options;
@@ -218,6 +223,8 @@ void TakeNetwork(RunFlags& flags) {
     for (const absl::string_view word : absl::StrSplit(text, ',')) {
       if (absl::StartsWith(word, kEthernet)) {
         options.switches.emplace_back(absl::StripPrefix(word, kEthernet));
+      } else if (word == kConnected) {
+        options.connected = true;
       } else {
         options.partitions.emplace_back(word);
       }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "ipoib/connected/connected_link.h"
 #include "mad/device.h"
 
 namespace ibemu::daemon {
@@ -52,6 +53,17 @@ std::vector<ipoib::Interface*> HostConnections::interfaces(int port) {
     all.push_back(interface.get());
   }
   return all;
+}
+
+std::unique_ptr<ipoib::Link> HostConnections::MakeConnectedLink(
+    int port, uint16_t partition) {
+  return std::make_unique<ipoib::ConnectedLink>(
+      ipoib::ConnectedLink::Parts{.timers = timers_,
+                                  .provider = provider_,
+                                  .sa = PortAt(port).sa,
+                                  .cm = cm_,
+                                  .datagrams = *link(port, partition)},
+      Random(random_.Next()));
 }
 
 ipoib::Link* HostConnections::link(int port, uint16_t partition) {

@@ -52,6 +52,9 @@ class HostConnections final : public rdma_cm::Adapter {
   // What carries the packets of an interface; null: the port has none in that
   // partition.  0 is its first interface.
   ipoib::Link* link(int port, uint16_t partition);
+  // Makes connected mode over that link, which nobody else may use meanwhile.
+  // REQUIRES: the port has the link.
+  std::unique_ptr<ipoib::Link> MakeConnectedLink(int port, uint16_t partition);
 
  private:
   struct Port {

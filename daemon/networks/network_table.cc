@@ -135,33 +135,36 @@ sysfs::NetworkInterface NetworkTable::InterfaceOf(const Key& key,
   const auto parent = key.partition == 0 || first == entries_.end()
                           ? nullptr
                           : first->second.network.lock();
-  return {.name = network->name(),
-          .parent = parent == nullptr ? "" : parent->name(),
-          .port = network->port(),
-          .is_ethernet = !key.ethernet_switch.empty(),
-          .facts = [weak = entry.network, carried = entry.carried]()
-              -> std::optional<sysfs::NetworkFacts> {
-            const auto network = weak.lock();
-            if (network == nullptr || network->ended()) return std::nullopt;
-            const ipoib::Carrier& carrier = network->carrier();
-            const auto& counters = carrier.counters();
-            sysfs::NetworkFacts facts{.mtu = carrier.mtu(),
-                                      .carrier = carrier.up(),
-                                      .rx_packets = counters.received,
-                                      .rx_bytes = counters.received_bytes,
-                                      .tx_packets = counters.sent,
-                                      .tx_bytes = counters.sent_bytes,
-                                      .tx_dropped = counters.dropped};
-            if (const auto* const link = std::get_if<0>(&carried)) {
-              facts.address = HardwareText((*link)->hardware_address());
-              facts.broadcast = HardwareText(EverybodyOf(**link));
-              facts.pkey = (*link)->pkey();
-            } else {
-              facts.address = HardwareText(std::get<1>(carried)->mac());
-              facts.broadcast = "ff:ff:ff:ff:ff:ff";
-            }
-            return facts;
-          }};
+  return {
+      .name = network->name(),
+      .parent = parent == nullptr ? "" : parent->name(),
+      .port = network->port(),
+      .is_ethernet = !key.ethernet_switch.empty(),
+      .facts = [weak = entry.network, carried = entry.carried,
+                connected =
+                    entry.connected]() -> std::optional<sysfs::NetworkFacts> {
+        const auto network = weak.lock();
+        if (network == nullptr || network->ended()) return std::nullopt;
+        const ipoib::Carrier& carrier = network->carrier();
+        const auto& counters = carrier.counters();
+        sysfs::NetworkFacts facts{.mtu = carrier.mtu(),
+                                  .carrier = carrier.up(),
+                                  .rx_packets = counters.received,
+                                  .rx_bytes = counters.received_bytes,
+                                  .tx_packets = counters.sent,
+                                  .tx_bytes = counters.sent_bytes,
+                                  .tx_dropped = counters.dropped};
+        if (const auto* const link = std::get_if<0>(&carried)) {
+          facts.address = HardwareText((*link)->hardware_address());
+          facts.broadcast = HardwareText(EverybodyOf(**link));
+          facts.pkey = (*link)->pkey();
+          facts.connected = connected;
+        } else {
+          facts.address = HardwareText(std::get<1>(carried)->mac());
+          facts.broadcast = "ff:ff:ff:ff:ff:ff";
+        }
+        return facts;
+      }};
 }
 
 json NetworkTable::List() const {
@@ -185,6 +188,7 @@ json NetworkTable::Describe(const Key& key, const Entry& entry) const {
   text["mtu"] = carrier.mtu();
   if (const auto* const link = std::get_if<0>(&entry.carried)) {
     text["p_key"] = absl::StrFormat("0x%04x", (*link)->pkey());
+    text["mode"] = entry.connected ? "connected" : "datagram";
     text["addresses"] = wire::NetworkTexts((*link)->own_addresses());
     return text;
   }
@@ -380,6 +384,7 @@ absl::Status NetworkTable::CheckFree(const Key& key) const {
 
 absl::StatusOr<json> NetworkTable::Attach(control::Parameters& parameters,
                                           control::Caller& caller) {
+  const bool connected = parameters.Flag("connected", false);
   IBEMU_ASSIGN_OR_RETURN(const Key key, FindPort(parameters));
   IBEMU_RETURN_IF_ERROR(CheckFree(key));
   IBEMU_RETURN_IF_ERROR(CheckPartition(key));
@@ -412,10 +417,11 @@ absl::StatusOr<json> NetworkTable::Attach(control::Parameters& parameters,
     return TooManySwitches();
   }
   Carried carried;
-  auto network =
-      MakeNetwork(key, std::move(connections), std::move(tun), carried);
+  auto network = MakeNetwork(key, connected, std::move(connections),
+                             std::move(tun), carried);
   auto holder = std::make_shared<Holder>(*this, key, network);
-  const Entry& entry = entries_[key] = {caller.pid(), *place, network, carried};
+  const Entry& entry =
+      entries_[key] = {caller.pid(), *place, connected, network, carried};
   IBEMU_RETURN_IF_ERROR(network->Start([weak = std::weak_ptr(holder)] {
     if (const auto ended = weak.lock()) ended->End();
   }));
@@ -425,7 +431,8 @@ absl::StatusOr<json> NetworkTable::Attach(control::Parameters& parameters,
 }
 
 std::shared_ptr<HostNetwork> NetworkTable::MakeNetwork(
-    const Key& key, std::shared_ptr<HostConnections> connections, TunDevice tun,
+    const Key& key, bool connected,
+    std::shared_ptr<HostConnections> connections, TunDevice tun,
     Carried& carried) {
   return std::make_shared<HostNetwork>(
       loop_, std::move(connections), key.port, std::move(tun),
@@ -443,9 +450,15 @@ std::shared_ptr<HostNetwork> NetworkTable::MakeNetwork(
           return port;
         }
         its.AddInterface(key.port, key.partition, AddressesOf(key));
-        ipoib::Link* const link = its.link(key.port, key.partition);
-        carried = link;
-        return std::make_unique<ipoib::PacketPath>(loop_, *link, device);
+        if (!connected) {
+          ipoib::Link* const link = its.link(key.port, key.partition);
+          carried = link;
+          return std::make_unique<ipoib::PacketPath>(loop_, *link, device);
+        }
+        auto link = its.MakeConnectedLink(key.port, key.partition);
+        carried = link.get();
+        return std::make_unique<ipoib::PacketPath>(loop_, std::move(link),
+                                                   device);
       });
 }
 

@@ -52,9 +52,10 @@ class NetworkTable {
   std::vector<Shown> In(const NetworkNamespace& place) const;
 
   // Returns all networks: [{"pid": 4711, "node": "node-1", "port": 1, "name":
-  // "ib0", "p_key": "0xffff", "up": true, "waits": false, "mtu": 2044,
-  // "addresses": ["198.18.0.1/16", ...]}].  In place of p_key those of Ethernet
-  // have "ethernet": "blue", "mac": "02:...", what they count, and "stations":
+  // "ib0", "p_key": "0xffff", "mode": "datagram", "up": true, "waits": false,
+  // "mtu": 2044, "addresses": ["198.18.0.1/16", ...]}].  In place of p_key and
+  // mode those of Ethernet have "ethernet": "blue", "mac": "02:...", what they
+  // count, and "stations":
   // [{"mac": "02:...", "lid": 5, "qpn": "0x12", "seconds": 3.1}], those that
   // were heard of, and how long ago.
   nlohmann::json List() const;
@@ -76,6 +77,7 @@ class NetworkTable {
   struct Entry {
     int pid = 0;
     NetworkNamespace place;
+    bool connected = false;  // it has connected mode
     std::weak_ptr<HostNetwork> network;
     Carried carried;
   };
@@ -92,8 +94,9 @@ class NetworkTable {
   absl::Status CheckFree(const Key& key) const;
   std::vector<wire::IpNetwork> AddressesOf(const Key& key) const;
   std::shared_ptr<HostNetwork> MakeNetwork(
-      const Key& key, std::shared_ptr<HostConnections> connections,
-      TunDevice tun, Carried& carried);
+      const Key& key, bool connected,
+      std::shared_ptr<HostConnections> connections, TunDevice tun,
+      Carried& carried);
   sysfs::NetworkInterface InterfaceOf(const Key& key, const Entry& entry) const;
   nlohmann::json Describe(const Key& key, const Entry& entry) const;
   nlohmann::json DescribeStations(const ipoib::SwitchPort& port) const;

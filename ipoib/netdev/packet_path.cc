@@ -30,13 +30,19 @@ PacketPath::PacketPath(Timers& timers, Link& link, Device& device)
       device_(device),
       neighbors_(timers, link,
                  [this](const NeighborQueue::Datagram& datagram) {
-                   Answer(IcmpError::kHostUnreachable,
+                   Answer(IcmpError::kHostUnreachable, link_.mtu(),
                           Bytes(datagram).subspan(wire::kBytes<Encapsulation>));
                  }),
       groups_(timers, link) {
   groups_.Listen(kAllSystems);
   groups_.Listen(kAllNodes);
   link_.SetUser(this);
+}
+
+PacketPath::PacketPath(Timers& timers, std::unique_ptr<Link> link,
+                       Device& device)
+    : PacketPath(timers, *link, device) {
+  own_link_ = std::move(link);
 }
 
 PacketPath::~PacketPath() { link_.SetUser(nullptr); }
@@ -71,7 +77,7 @@ void PacketPath::Send(Bytes bytes) {
   if (TakeReports(*packet)) return;
   if (bytes.size() > link_.mtu()) {
     ++counters_.dropped;
-    return Answer(IcmpError::kTooBig, bytes);
+    return Answer(IcmpError::kTooBig, link_.mtu(), bytes);
   }
   ++counters_.sent;
   counters_.sent_bytes += bytes.size();
@@ -101,9 +107,9 @@ bool PacketPath::TakeReports(const IpPacket& packet) {
 }
 
 // Tells the kernel, in the name of an own address.
-void PacketPath::Answer(IcmpError error, Bytes packet) {
+void PacketPath::Answer(IcmpError error, size_t mtu, Bytes packet) {
   for (const wire::IpNetwork& own : link_.own_addresses()) {
-    const auto answer = MakeIcmpError(error, link_.mtu(), packet, own.address);
+    const auto answer = MakeIcmpError(error, mtu, packet, own.address);
     if (answer) return device_.Receive(*answer);
   }
 }
@@ -118,6 +124,11 @@ void PacketPath::OnPacket(Bytes bytes) {
 
 void PacketPath::OnNeighbor(const HardwareAddress& neighbor) {
   neighbors_.Learn(neighbor);
+}
+
+void PacketPath::OnTooLong(Bytes packet, size_t mtu) {
+  ++counters_.dropped;
+  Answer(IcmpError::kTooBig, mtu, packet);
 }
 
 void PacketPath::OnLinkChange() {

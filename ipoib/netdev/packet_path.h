@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,8 @@ class PacketPath final : public Carrier, private Link::User {
  public:
   // All must outlive this, which uses the link as long as it lives.
   PacketPath(Timers& timers, Link& link, Device& device);
+  // The same with a link that goes with this.
+  PacketPath(Timers& timers, std::unique_ptr<Link> link, Device& device);
   ~PacketPath() override;
   PacketPath(const PacketPath&) = delete;
   PacketPath& operator=(const PacketPath&) = delete;
@@ -40,14 +43,16 @@ class PacketPath final : public Carrier, private Link::User {
   bool IsOwn(const wire::IpAddress& address) const;
   bool IsBroadcast(const wire::IpAddress& address) const;
   bool TakeReports(const IpPacket& packet);
-  void Answer(IcmpError error, std::span<const std::byte> packet);
+  void Answer(IcmpError error, size_t mtu, std::span<const std::byte> packet);
 
   // Link::User
   void OnPacket(std::span<const std::byte> packet) override;
   void OnNeighbor(const HardwareAddress& neighbor) override;
+  void OnTooLong(std::span<const std::byte> packet, size_t mtu) override;
   void OnLinkChange() override;
   void OnRoom() override { device_.OnRoom(); }
 
+  std::unique_ptr<Link> own_link_;  // or null: it is somebody else's
   Link& link_;
   Device& device_;
   NeighborQueue neighbors_;

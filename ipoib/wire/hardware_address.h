@@ -3,7 +3,9 @@
 #ifndef IBEMU_IPOIB_WIRE_HARDWARE_ADDRESS_H_
 #define IBEMU_IPOIB_WIRE_HARDWARE_ADDRESS_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "wire/layout.h"
 #include "wire/types.h"
@@ -31,6 +33,13 @@ struct Encapsulation {
   }
 };
 static_assert(wire::Tiles<Encapsulation>());
+
+// Returns true for an IP packet behind its header.
+inline bool IsIp(std::span<const std::byte> datagram) {
+  if (datagram.size() <= wire::kBytes<Encapsulation>) return false;
+  const EtherType type = wire::Get<&Encapsulation::type>(datagram);
+  return type == EtherType::kIpv4 || type == EtherType::kIpv6;
+}
 
 // The address of an interface.
 struct HardwareAddress {

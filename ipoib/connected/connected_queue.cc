@@ -1,0 +1,161 @@
+#include "ipoib/connected/connected_queue.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "verbs/wc_status.h"
+
+namespace ibemu::ipoib {
+namespace {
+
+constexpr size_t kSlots = ConnectedQueue::kReceives + ConnectedQueue::kSends;
+
+// The receives' come first.
+uint64_t AddressOfSlot(size_t slot) {
+  return OwnMemory::kStart + slot * ConnectedQueue::kLongest;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ConnectedQueue>> ConnectedQueue::Create(
+    Timers& timers, verbs::Provider& provider, Listener& listener) {
+  std::unique_ptr<ConnectedQueue> queue(
+      new ConnectedQueue(timers, provider, listener));
+  IBEMU_RETURN_IF_ERROR(queue->Start());
+  return queue;
+}
+
+ConnectedQueue::ConnectedQueue(Timers& timers, verbs::Provider& provider,
+                               Listener& listener)
+    : timers_(timers),
+      provider_(provider),
+      listener_(listener),
+      memory_(std::make_shared<OwnMemory>(timers, kSlots * kLongest)),
+      under_way_(kSends),
+      free_(kSends) {
+  std::iota(free_.rbegin(), free_.rend(), size_t{0});
+}
+
+ConnectedQueue::~ConnectedQueue() = default;
+
+absl::Status ConnectedQueue::Start() {
+  IBEMU_ASSIGN_OR_RETURN(pd_, provider_.CreatePd(memory_->process()));
+  IBEMU_ASSIGN_OR_RETURN(
+      mr_, provider_.CreateMr({.pd = pd_.get(),
+                               .memory = memory_,
+                               .start = OwnMemory::kStart,
+                               .length = kSlots * kLongest,
+                               .address = OwnMemory::kStart,
+                               .access = verbs::access::kLocalWrite}));
+  IBEMU_ASSIGN_OR_RETURN(cq_, provider_.CreateCq(kSlots, *this));
+  IBEMU_ASSIGN_OR_RETURN(
+      srq_, provider_.CreateSrq(
+                *pd_, {.max_requests = kReceives, .max_sges = 1}, *this));
+  for (size_t slot = 0; slot < kReceives; ++slot) {
+    IBEMU_RETURN_IF_ERROR(PostReceive(slot));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<verbs::Qp>> ConnectedQueue::CreateQp(
+    verbs::ObjectListener& listener) {
+  const verbs::QpInit init{
+      .type = verbs::QpType::kRc,
+      .signal_all = true,
+      .capacity = {.send_requests = kSends, .send_sges = 1},
+      .pd = pd_.get(),
+      .send_cq = cq_.get(),
+      .receive_cq = cq_.get(),
+      .srq = srq_.get()};
+  return provider_.CreateQp(init, listener);
+}
+
+absl::Status ConnectedQueue::PostReceive(size_t slot) {
+  verbs::ReceiveRequest request{.id = slot,
+                                .sges = {{.addr = AddressOfSlot(slot),
+                                          .length = kLongest,
+                                          .lkey = mr_->lkey()}}};
+  size_t taken = 0;
+  return srq_->PostReceive({&request, 1}, taken);
+}
+
+void ConnectedQueue::Send(verbs::Qp& qp, std::span<const std::byte> datagram) {
+  if (free_.empty() || datagram.size() > kLongest) return;
+  const size_t send = free_.back();
+  const uint64_t address = AddressOfSlot(kReceives + send);
+  std::ranges::copy(datagram, memory_->At(address, datagram.size()).begin());
+  verbs::SendRequest request{};
+  request.work.wr_id = kReceives + send;
+  request.work.num_sge = 1;
+  request.work.opcode = IB_UVERBS_WR_SEND;
+  request.work.send_flags = verbs::send_flag::kSignaled;
+  request.sges = {{.addr = address,
+                   .length = static_cast<uint32_t>(datagram.size()),
+                   .lkey = mr_->lkey()}};
+  size_t taken = 0;
+  if (!qp.PostSend({&request, 1}, taken).ok()) return;
+  under_way_[send] = qp.number();
+  free_.pop_back();
+  was_full_ = free_.empty();
+}
+
+void ConnectedQueue::Forget(uint32_t qpn) {
+  for (size_t send = 0; send < kSends; ++send) {
+    if (under_way_[send] == qpn) Free(send);
+  }
+}
+
+void ConnectedQueue::Free(size_t send) {
+  under_way_[send] = 0;
+  free_.push_back(send);
+  if (was_full_) DrainSoon();  // which tells of the room
+}
+
+// A completion may arrive in the middle of a call, in which nothing else should
+// be called.
+void ConnectedQueue::DrainSoon() {
+  if (std::exchange(draining_, true)) return;
+  timers_.RunSoon([weak = std::weak_ptr(self_)] {
+    if (const auto self = weak.lock()) (*self)->Drain();
+  });
+}
+
+void ConnectedQueue::Drain() {
+  draining_ = false;
+  std::array<verbs::WorkCompletion, 16> completions;
+  while (const size_t count = cq_->Poll(completions)) {
+    for (const auto& completion : std::span(completions).first(count)) {
+      if (completion.wr_id < kReceives) {
+        OnReceived(completion);
+      } else {
+        OnSent(completion);
+      }
+    }
+  }
+  if (!free_.empty() && std::exchange(was_full_, false)) listener_.OnRoom();
+}
+
+void ConnectedQueue::OnReceived(const verbs::WorkCompletion& completion) {
+  const size_t slot = completion.wr_id;
+  if (completion.status == verbs::wc_status::kSuccess &&
+      completion.byte_len <= kLongest) {
+    listener_.OnMessage(memory_->At(AddressOfSlot(slot), completion.byte_len));
+  }
+  // If it takes no more, its device is about to go.
+  PostReceive(slot).IgnoreError();
+}
+
+// What a queue pair that has gone was sending is nobody's.
+void ConnectedQueue::OnSent(const verbs::WorkCompletion& completion) {
+  const size_t send = completion.wr_id - kReceives;
+  if (under_way_[send] != completion.qp_num) return;
+  Free(send);
+  if (completion.status != verbs::wc_status::kSuccess) {
+    listener_.OnBroken(completion.qp_num);
+  }
+}
+
+}  // namespace ibemu::ipoib

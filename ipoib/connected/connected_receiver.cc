@@ -1,0 +1,54 @@
+#include "ipoib/connected/connected_receiver.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "ipoib/connected/rc_connection.h"
+
+namespace ibemu::ipoib {
+
+ConnectedReceiver::ConnectedReceiver(cm::ConnectionManager& cm,
+                                     ConnectedQueue& queue, Random random)
+    : cm_(cm), queue_(queue), random_(random) {}
+
+absl::Status ConnectedReceiver::Listen(uint32_t qpn) {
+  if (listening_ != nullptr && qpn == qpn_) return absl::OkStatus();
+  qpn_ = qpn;
+  IBEMU_ASSIGN_OR_RETURN(listening_, cm_.Listen(ConnectionService(qpn), *this));
+  return absl::OkStatus();
+}
+
+// What is not accepted is rejected as the id goes.
+void ConnectedReceiver::OnRequest(std::unique_ptr<cm::CmId> id,
+                                  const cm::Arrived& arrived) {
+  if (connections_.size() >= kMostConnections) return;
+  Connection connection{.qp = nullptr, .id = std::move(id)};
+  if (!Accept(connection, arrived).ok()) return;
+  const cm::CmId* const key = connection.id.get();
+  connections_.emplace(key, std::move(connection));
+}
+
+absl::Status ConnectedReceiver::Accept(Connection& connection,
+                                       const cm::Arrived& arrived) {
+  if (arrived.sidr || arrived.request.qp_type != verbs::QpType::kRc) {
+    return absl::InvalidArgumentError("it is no reliable connection");
+  }
+  IBEMU_RETURN_IF_ERROR(LongestMessage(arrived.private_data).status());
+  connection.id->SetOwner(*this);
+  IBEMU_ASSIGN_OR_RETURN(connection.qp, queue_.CreateQp(*this));
+  const uint32_t psn = FirstPsn(random_);
+  IBEMU_RETURN_IF_ERROR(BringUp(*connection.id, psn, *connection.qp));
+  return connection.id->SendRep({.qpn = connection.qp->number(),
+                                 .starting_psn = psn,
+                                 .rnr_retry_count = kRetries,
+                                 .srq = true,
+                                 .private_data = EncodeConnectionData(qpn_)});
+}
+
+void ConnectedReceiver::OnCmEvent(cm::CmId& id, const cm::Event& event) {
+  const bool connected = event.kind == cm::Event::Kind::kRtu ||
+                         event.kind == cm::Event::Kind::kEstablished;
+  if (!connected) connections_.erase(&id);
+}
+
+}  // namespace ibemu::ipoib

@@ -1,0 +1,66 @@
+// ConnectedReceiver: the connections that neighbours have made to an interface.
+#ifndef IBEMU_IPOIB_CONNECTED_CONNECTED_RECEIVER_H_
+#define IBEMU_IPOIB_CONNECTED_CONNECTED_RECEIVER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "base/random.h"
+#include "cm/cm_id.h"
+#include "cm/connection_manager.h"
+#include "ipoib/connected/connected_queue.h"
+#include "verbs/provider.h"
+
+namespace ibemu::ipoib {
+
+// A ConnectedReceiver takes what neighbours ask for, and keeps a connection
+// until they end it.  What comes by it is the ConnectedQueue's to tell.
+class ConnectedReceiver final : private cm::CmListener,
+                                private cm::CmIdOwner,
+                                private verbs::ObjectListener {
+ public:
+  static constexpr size_t kMostConnections = 1024;
+
+  // All must outlive this.
+  ConnectedReceiver(cm::ConnectionManager& cm, ConnectedQueue& queue,
+                    Random random);
+
+  // Listens as the interface whose datagrams have the queue pair `qpn`, and no
+  // more as the one before.
+  //
+  // Errors: the connection manager's.
+  absl::Status Listen(uint32_t qpn);
+  // Ends all connections.
+  void Forget() { connections_.clear(); }
+
+ private:
+  // Destroyed from the last to the first.
+  struct Connection {
+    std::unique_ptr<verbs::Qp> qp;
+    std::unique_ptr<cm::CmId> id;
+  };
+
+  absl::Status Accept(Connection& connection, const cm::Arrived& arrived);
+
+  // cm::CmListener
+  void OnRequest(std::unique_ptr<cm::CmId> id,
+                 const cm::Arrived& arrived) override;
+  // cm::CmIdOwner
+  void OnCmEvent(cm::CmId& id, const cm::Event& event) override;
+  // verbs::ObjectListener.  A neighbour that can't send any more ends it.
+  void OnEvent(verbs::EventType /*type*/) override {}
+
+  cm::ConnectionManager& cm_;
+  ConnectedQueue& queue_;
+  Random random_;
+  uint32_t qpn_ = 0;
+  std::map<const cm::CmId*, Connection> connections_;
+  std::unique_ptr<cm::Listening> listening_;
+};
+
+}  // namespace ibemu::ipoib
+
+#endif  // IBEMU_IPOIB_CONNECTED_CONNECTED_RECEIVER_H_

@@ -1,0 +1,48 @@
+#include "ipoib/connected/rc_connection.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/status_macros.h"
+#include "ipoib/connected/connected_queue.h"
+#include "ipoib/connected/connection_data.h"
+
+namespace ibemu::ipoib {
+
+uint32_t FirstPsn(Random& random) {
+  constexpr uint32_t kPsnCount = 1 << 24;
+  return static_cast<uint32_t>(random.Below(kPsnCount));
+}
+
+std::vector<std::byte> EncodeConnectionData(uint32_t qpn) {
+  std::vector<std::byte> bytes;
+  wire::Append(ConnectionData{.qpn = qpn, .mtu = ConnectedQueue::kLongest},
+               bytes);
+  return bytes;
+}
+
+absl::StatusOr<size_t> LongestMessage(std::span<const std::byte> private_data) {
+  constexpr size_t kHeader = wire::kBytes<Encapsulation>;
+  if (private_data.size() < wire::kBytes<ConnectionData>) {
+    return absl::InvalidArgumentError("the private data are too short");
+  }
+  const size_t most = wire::Decode<ConnectionData>(private_data).mtu;
+  if (most <= kHeader) {
+    return absl::InvalidArgumentError("no packet fits in a message");
+  }
+  return std::min(most, ConnectedQueue::kLongest);
+}
+
+absl::Status BringUp(const cm::CmId& id, uint32_t receive_psn, verbs::Qp& qp) {
+  for (const verbs::QpState state :
+       {verbs::QpState::kInit, verbs::QpState::kReadyToReceive,
+        verbs::QpState::kReadyToSend}) {
+    IBEMU_ASSIGN_OR_RETURN(verbs::QpAttributes attributes,
+                           id.QpAttributesFor(state, std::nullopt));
+    attributes.rq_psn = receive_psn;  // a REP would have told of it
+    IBEMU_RETURN_IF_ERROR(qp.Modify(attributes));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ibemu::ipoib

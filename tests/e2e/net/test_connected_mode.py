@@ -1,0 +1,68 @@
+"""IPoIB's connected mode: `--net=connected`."""
+
+import json
+
+import pytest
+
+from harness import Background, Fabric
+from net import ONE, ONE6, PAIR, on
+
+LONG = 65520
+
+
+@pytest.fixture(scope="module")
+def lab(module_account):
+    made = Fabric(module_account, "connected", PAIR, sm="builtin")
+    yield made
+    made.stop()
+
+
+def connected(lab, host, *command):
+    return ["--net=connected" if word == "--net" else word
+            for word in [*on(lab, host), *command]]
+
+
+@pytest.fixture(scope="module")
+def server(lab):
+    """node-1, in connected mode."""
+    script = ("iperf3 -s > /dev/null & "
+              "until ss -Hltn sport = 5201 | grep -q .; do :; done; "
+              "echo serves; wait")
+    made = Background(lab.account, connected(lab, "node-1", "sh", "-c", script))
+    made.wait_for("serves")
+    yield made
+    made.stop()
+
+
+def test_the_interface_says_that_it_is_connected(lab, server):
+    said = lab.account.run(*connected(
+        lab, "node-2", "sh", "-c", "cd /sys/class/net/ib0 && cat mode mtu &&"
+        " cut -c1-2 address && ip link show ib0")).stdout
+    assert said.startswith(f"connected\n{LONG}\n80\n") and f"mtu {LONG}" in said
+    network, = (net for net in
+                json.loads(lab.ibemu("status", "--json").stdout)["networks"]
+                if net["node"] == "node-1")
+    assert (network["mode"], network["mtu"]) == ("connected", LONG)
+
+
+@pytest.mark.parametrize("how", [
+    ["-s", "8", ONE], ["-s", str(LONG - 28), ONE], ["-s", str(LONG - 48), ONE6]],
+    ids=["short", "long", "ipv6"])
+def test_pings_of_one_packet_are_answered(lab, server, how):
+    said = lab.account.run(*connected(lab, "node-2", "ping", "-M", "do", "-c",
+                                      "2", "-i", "0.01", *how)).stdout
+    assert " 2 received" in said
+
+
+def test_tcp_is_carried_in_long_packets(lab, server):
+    told = lab.account.run(*connected(lab, "node-2", "iperf3", "--json", "-n",
+                                      "50M", "-c", ONE)).stdout
+    end = json.loads(told)["end"]
+    assert end["sum_sent"]["bytes"] >= 50 << 20
+    assert end["streams"][0]["sender"]["retransmits"] == 0
+
+
+def test_a_host_in_datagram_mode_is_sent_shorter_packets(lab, server):
+    said = lab.account.run(*on(lab, "node-3"), "sh", "-c",
+                           f"ping -c 1 -s 8 {ONE}; iperf3 -R -n 5M -c {ONE}").stdout
+    assert " 1 received" in said and "iperf Done" in said
