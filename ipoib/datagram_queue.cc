@@ -115,7 +115,7 @@ void DatagramQueue::Send(const verbs::AddressAttributes& to, uint32_t qpn,
   const size_t send = free_.back();
   const size_t slot = options_.depth.receives + send;
   const uint64_t address = AddressOfSlot(slot);
-  std::ranges::copy(payload, memory_->At(address, payload.size()).begin());
+  memory_->Put(address, payload);
   verbs::SendRequest request{};
   request.work.wr_id = slot;
   request.work.num_sge = 1;

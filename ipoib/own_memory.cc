@@ -20,6 +20,11 @@ std::span<std::byte> OwnMemory::At(uint64_t address, size_t size) {
   return std::span(bytes_).subspan(address - kStart, size);
 }
 
+// std::ranges::copy() of libstdc++ 12 goes byte by byte.
+void OwnMemory::Put(uint64_t address, std::span<const std::byte> bytes) {
+  std::copy_n(bytes.data(), bytes.size(), At(address, bytes.size()).data());
+}
+
 // A client's memory has the number of a process, which is less than any
 // address.
 uint64_t OwnMemory::process() const { return reinterpret_cast<uint64_t>(this); }
@@ -36,7 +41,8 @@ void OwnMemory::PinPages(uint64_t start, uint64_t length, bool /*writable*/,
 void OwnMemory::Read(std::vector<verbs::MemoryPiece> pieces, Done done) {
   ForEach(pieces, std::move(done),
           [](const verbs::MemoryPiece& piece, std::span<const std::byte> from) {
-            std::ranges::copy(from, piece.buffer->data() + piece.offset);
+            std::copy_n(from.data(), from.size(),
+                        piece.buffer->data() + piece.offset);
           });
 }
 

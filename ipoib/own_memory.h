@@ -22,6 +22,7 @@ class OwnMemory final : public verbs::Memory {
 
   // REQUIRES: the range lies in the buffer.
   std::span<std::byte> At(uint64_t address, size_t size);
+  void Put(uint64_t address, std::span<const std::byte> bytes);
 
   uint64_t process() const override;
   void PinPages(uint64_t start, uint64_t length, bool writable,

@@ -1,6 +1,5 @@
 #include "ipoib/connected/connected_queue.h"
 
-#include <algorithm>
 #include <array>
 #include <numeric>
 #include <utility>
@@ -86,7 +85,7 @@ void ConnectedQueue::Send(verbs::Qp& qp, std::span<const std::byte> datagram) {
   if (free_.empty() || datagram.size() > kLongest) return;
   const size_t send = free_.back();
   const uint64_t address = AddressOfSlot(kReceives + send);
-  std::ranges::copy(datagram, memory_->At(address, datagram.size()).begin());
+  memory_->Put(address, datagram);
   verbs::SendRequest request{};
   request.work.wr_id = kReceives + send;
   request.work.num_sge = 1;
