@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/copy_bytes.h"
+
 namespace ibemu::ipoib {
 namespace {
 
@@ -20,9 +22,8 @@ std::span<std::byte> OwnMemory::At(uint64_t address, size_t size) {
   return std::span(bytes_).subspan(address - kStart, size);
 }
 
-// std::ranges::copy() of libstdc++ 12 goes byte by byte.
 void OwnMemory::Put(uint64_t address, std::span<const std::byte> bytes) {
-  std::copy_n(bytes.data(), bytes.size(), At(address, bytes.size()).data());
+  CopyBytes(bytes, At(address, bytes.size()).data());
 }
 
 // A client's memory has the number of a process, which is less than any
@@ -41,8 +42,7 @@ void OwnMemory::PinPages(uint64_t start, uint64_t length, bool /*writable*/,
 void OwnMemory::Read(std::vector<verbs::MemoryPiece> pieces, Done done) {
   ForEach(pieces, std::move(done),
           [](const verbs::MemoryPiece& piece, std::span<const std::byte> from) {
-            std::copy_n(from.data(), from.size(),
-                        piece.buffer->data() + piece.offset);
+            CopyBytes(from, piece.buffer->data() + piece.offset);
           });
 }
 

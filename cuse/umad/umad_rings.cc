@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/copy_bytes.h"
+
 namespace ibemu::cuse {
 
 void UmadRings::Attach(RingSet& set, RingSet::Client client,
@@ -85,7 +87,7 @@ bool UmadRings::Put(Bytes header, Bytes mad) {
   if (put_ - head == ring.kSize) return false;
   fast_path::UmadSlot& slot = ring.At(put_);
   slot.length = static_cast<uint32_t>(length);
-  std::ranges::copy(mad, std::ranges::copy(header, slot.data).out);
+  CopyBytes(mad, CopyBytes(header, slot.data));
   ring.Publish(++put_);
   WakeClient(control());
   return true;

@@ -5,13 +5,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <climits>
 #include <cstring>
 #include <utility>
 
+#include "base/copy_bytes.h"
 #include "verbs/uverbs/command.h"
 
 namespace ibemu::cuse {
@@ -130,7 +130,7 @@ void UverbsRings::Answer(size_t number, Errno error, Bytes response) {
   Slot& slot = memory().slots[number];
   slot.error = static_cast<uint32_t>(error);
   slot.answer_length = static_cast<uint32_t>(response.size());
-  std::ranges::copy(response, slot.answer);
+  CopyBytes(response, slot.answer);
   if (slot.state.exchange(CommandState::kAnswered) ==
       CommandState::kAskedAsleep) {
     Wake(slot.state);

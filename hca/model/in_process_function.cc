@@ -3,12 +3,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <iterator>
 #include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/copy_bytes.h"
 #include "base/status_macros.h"
 #include "hca/bus/address_space.h"
 #include "hca/bus/interrupt_fds.h"
@@ -199,7 +199,7 @@ bool InProcessFunction::ReadMemory(uint64_t address,
     ++faults_;
     return false;
   }
-  std::ranges::copy(memory, into.begin());
+  CopyBytes(memory, into.data());
   return true;
 }
 
@@ -210,7 +210,7 @@ bool InProcessFunction::WriteMemory(uint64_t address,
     ++faults_;
     return false;
   }
-  std::ranges::copy(from, memory.begin());
+  CopyBytes(from, memory.data());
   return true;
 }
 

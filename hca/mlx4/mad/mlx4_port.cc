@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/copy_bytes.h"
 #include "base/status_macros.h"
 #include "hca/mlx4/mad/mlx_wqe.h"
 #include "hca/prm/mlx4_commands.h"
@@ -238,7 +239,7 @@ void Mlx4Port::OnMad(int qp, const prm::Cqe& entry,
                                      .traffic_class = grh.traffic_class};
     }
   }
-  std::ranges::copy(bytes.subspan(kArrivalGrh), arrival.mad.begin());
+  CopyBytes(bytes.subspan(kArrivalGrh), arrival.mad.data());
   Dispatch(arrival, dgid);
 }
 

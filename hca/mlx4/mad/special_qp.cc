@@ -1,11 +1,11 @@
 #include "hca/mlx4/mad/special_qp.h"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "base/copy_bytes.h"
 #include "base/status_macros.h"
 #include "hca/bus/address_space.h"
 #include "hca/bus/big_endian.h"
@@ -136,7 +136,7 @@ void SpecialQp::PostWaiting() {
 void SpecialQp::Post(const Waiting& send) {
   const uint32_t slot = posted_ % kSendSlots;
   const size_t payload = size_t{slot} * mad::kMadBytes;
-  std::ranges::copy(send.mad, sends_->bytes().subspan(payload).begin());
+  CopyBytes(send.mad, sends_->bytes().subspan(payload).data());
   const bool owner = (posted_ & kSendSlots) != 0;
   const MlxWqe wqe =
       MakeMlxWqe(send.to, send.source,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/copy_bytes.h"
 #include "base/status_macros.h"
 #include "hca/mlx4/core/verbs_attributes.h"
 #include "hca/mlx4/verbs/mlx4_srq.h"
@@ -175,7 +176,7 @@ void QpReceiveQueue::PutDown(PostedReceive receive,
   if (!ranges.ok()) return end(ranges.status());
   const verbs::Buffer buffer = core_.provider->bounces().Take(size - skipped);
   const auto bytes = receive.memory->bytes().subspan(skipped, size - skipped);
-  std::ranges::copy(bytes, buffer->begin());
+  CopyBytes(bytes, buffer->data());
   arrival->memory = std::move(receive.memory);
   verbs::MemoryTransfer transfer;
   transfer.Add(verbs::PartOf(*ranges, skipped, size - skipped), buffer, 0);

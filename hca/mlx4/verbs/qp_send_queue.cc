@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "base/copy_bytes.h"
 #include "base/status_macros.h"
 #include "hca/mlx4/core/qp_context.h"
 #include "hca/mlx4/core/verbs_attributes.h"
@@ -154,7 +155,7 @@ bool QpSendQueue::Fetch(const std::shared_ptr<Send>& send) {
     return true;
   }
   if (request.inline_data != nullptr) {
-    std::ranges::copy(*request.inline_data, send->memory->bytes().begin());
+    CopyBytes(*request.inline_data, send->memory->bytes().data());
     send->ready = true;
     return true;
   }
