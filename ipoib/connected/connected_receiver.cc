@@ -21,11 +21,10 @@ absl::Status ConnectedReceiver::Listen(uint32_t qpn) {
 // What is not accepted is rejected as the id goes.
 void ConnectedReceiver::OnRequest(std::unique_ptr<cm::CmId> id,
                                   const cm::Arrived& arrived) {
-  if (connections_.size() >= kMostConnections) return;
   Connection connection{.qp = nullptr, .id = std::move(id)};
   if (!Accept(connection, arrived).ok()) return;
-  const cm::CmId* const key = connection.id.get();
-  connections_.emplace(key, std::move(connection));
+  if (connections_.size() >= kMostConnections) connections_.pop_front();
+  connections_.push_back(std::move(connection));
 }
 
 absl::Status ConnectedReceiver::Accept(Connection& connection,
@@ -48,7 +47,10 @@ absl::Status ConnectedReceiver::Accept(Connection& connection,
 void ConnectedReceiver::OnCmEvent(cm::CmId& id, const cm::Event& event) {
   const bool connected = event.kind == cm::Event::Kind::kRtu ||
                          event.kind == cm::Event::Kind::kEstablished;
-  if (!connected) connections_.erase(&id);
+  if (connected) return;
+  std::erase_if(connections_, [&id](const Connection& connection) {
+    return connection.id.get() == &id;
+  });
 }
 
 }  // namespace ibemu::ipoib

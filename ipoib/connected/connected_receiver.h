@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <deque>
 #include <memory>
 
 #include "absl/status/status.h"
@@ -17,7 +17,9 @@
 namespace ibemu::ipoib {
 
 // A ConnectedReceiver takes what neighbours ask for, and keeps a connection
-// until they end it.  What comes by it is the ConnectedQueue's to tell.
+// until they end it, or kMostConnections others came since: one of a neighbour
+// that was switched off is never ended.  What comes by it is the
+// ConnectedQueue's to tell.
 class ConnectedReceiver final : private cm::CmListener,
                                 private cm::CmIdOwner,
                                 private verbs::ObjectListener {
@@ -57,7 +59,7 @@ class ConnectedReceiver final : private cm::CmListener,
   ConnectedQueue& queue_;
   Random random_;
   uint32_t qpn_ = 0;
-  std::map<const cm::CmId*, Connection> connections_;
+  std::deque<Connection> connections_;  // the oldest first
   std::unique_ptr<cm::Listening> listening_;
 };
 

@@ -23,14 +23,16 @@ void ConnectedSender::Send(const Source& from, const HardwareAddress& to,
   const Key key{to.gid.prefix, to.gid.interface_id, to.qpn};
   if (const auto known = neighbors_.find(key); known != neighbors_.end()) {
     Neighbor& neighbor = known->second;
+    neighbor.used = ++sent_;
     if (neighbor.longest != 0) return Transmit(neighbor, datagram);
     if (neighbor.waiting.size() < kMostWaiting) {
       neighbor.waiting.push_back(std::move(datagram));
     }
     return;
   }
-  if (neighbors_.size() >= kMostNeighbors) return;
+  MakeRoom();
   Neighbor& neighbor = neighbors_[key];
+  neighbor.used = ++sent_;
   neighbor.waiting.push_back(std::move(datagram));
   neighbor.query = sa_.GetPath(
       PathQuestion(from.gid, from.pkey, to.gid), kPathMask, kPathPatience,
@@ -97,6 +99,12 @@ template <class Has>
 ConnectedSender::Place ConnectedSender::Find(Has&& has) {
   return std::ranges::find_if(
       neighbors_, [&has](const auto& entry) { return has(entry.second); });
+}
+
+void ConnectedSender::MakeRoom() {
+  if (neighbors_.size() < kMostNeighbors) return;
+  Drop(std::ranges::min_element(
+      neighbors_, {}, [](const auto& entry) { return entry.second.used; }));
 }
 
 void ConnectedSender::Drop(Place place) {

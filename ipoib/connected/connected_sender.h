@@ -25,8 +25,8 @@
 namespace ibemu::ipoib {
 
 // A ConnectedSender connects to a neighbour when there is a packet for it, and
-// lets few packets wait for that.  A connection stays until it breaks or the
-// neighbour ends it.
+// lets few packets wait for that.  A connection stays until it breaks, the
+// neighbour ends it, or kMostNeighbors others were sent to since.
 class ConnectedSender final : private cm::CmIdOwner,
                               private verbs::ObjectListener {
  public:
@@ -68,6 +68,7 @@ class ConnectedSender final : private cm::CmIdOwner,
     uint32_t psn = 0;    // with which the neighbour would begin
     size_t longest = 0;  // message that it takes; 0: there is no connection yet
     std::vector<Datagram> waiting;
+    uint64_t used = 0;  // when: of `sent_`
   };
   using Place = std::map<Key, Neighbor>::iterator;
 
@@ -76,6 +77,7 @@ class ConnectedSender final : private cm::CmIdOwner,
   absl::Status Finish(Neighbor& neighbor, const cm::Event& reply);
   void Transmit(Neighbor& neighbor, const Datagram& datagram);
   void Drop(Place place);
+  void MakeRoom();
   template <class Has>
   Place Find(Has&& has);
 
@@ -90,6 +92,7 @@ class ConnectedSender final : private cm::CmIdOwner,
   Random random_;
   TooLong too_long_;
   std::map<Key, Neighbor> neighbors_;
+  uint64_t sent_ = 0;  // packets so far
 };
 
 }  // namespace ibemu::ipoib

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cm/connection_manager.h"
@@ -49,7 +50,7 @@ struct NetHost final : PacketPath::Device, cm::CmIdOwner {
   std::vector<Packet> received;
   std::vector<cm::Event> events;
   int rooms = 0;
-  const Link* link = nullptr;
+  Link* link = nullptr;
   std::optional<PacketPath> path;
 
  private:
@@ -185,32 +186,74 @@ TEST_F(ConnectedLinkTest, ThereIsRoomAgainWhenPacketsWereSent) {
   EXPECT_THAT(two_.received, SizeIs(1 + sent));
 }
 
-// What a hostile peer may ask for.
-TEST_F(ConnectedLinkTest, AConnectionByWhichNoPacketFitsIsRejected) {
-  const auto ask = [&](uint32_t mtu) {
-    mad::PathRecord path;
-    const auto query = three_.host.sa.GetPath(
+TEST_F(ConnectedLinkTest, ANeighborIsReachedHoweverManyOthersWereSentTo) {
+  const wire::Gid gid = two_.host.engine.gid();
+  for (uint32_t i = 0; i < 2 * ConnectedSender::kMostNeighbors; ++i) {
+    one_.link->SendTo({.flags = kConnectedFlag, .qpn = 0x10000 + i, .gid = gid},
+                      Packet(100));
+  }
+  one_.path->Send(To(2, 5000));
+  Settle();
+  EXPECT_THAT(two_.received, ElementsAre(To(2, 5000)));
+}
+
+// Host three asks host one for connections, as it likes.
+class AskedLinkTest : public ConnectedLinkTest {
+ protected:
+  AskedLinkTest() {
+    query_ = three_.host.sa.GetPath(
         PathQuestion(three_.host.engine.gid(), three_.host.engine.pkey(),
                      one_.host.engine.gid()),
-        kPathMask, kPathPatience, [&](const auto& answer) { path = *answer; });
+        kPathMask, kPathPatience, [&](const auto& answer) { path_ = *answer; });
     Settle();
-    const auto id = three_.cm.Create(three_);
+  }
+
+  void Ask(uint32_t qpn, uint32_t mtu) {
     std::vector<std::byte> data;
     wire::Append(ConnectionData{.qpn = 9, .mtu = mtu}, data);
-    EXPECT_TRUE(id->SendReq({.path = path,
-                             .service_id = ConnectionService(
-                                 one_.link->hardware_address().qpn),
-                             .qpn = 9,
-                             .srq = true,
-                             .private_data = data})
-                    .ok());
-    Settle();
-    const cm::Event::Kind kind = three_.events.back().kind;
-    three_.events.clear();
-    return kind;
-  };
-  EXPECT_EQ(ask(4), cm::Event::Kind::kRej);
-  EXPECT_EQ(ask(5), cm::Event::Kind::kRep);
+    ids_.push_back(three_.cm.Create(three_));
+    const absl::Status sent = ids_.back()->SendReq(
+        {.path = path_,
+         .service_id = ConnectionService(one_.link->hardware_address().qpn),
+         .qpn = qpn,
+         .srq = true,
+         .private_data = data});
+    EXPECT_TRUE(sent.ok()) << sent;
+  }
+  std::vector<cm::Event::Kind> Answers() {
+    lab_.timers.RunFor(absl::Milliseconds(10));
+    std::vector<cm::Event::Kind> kinds;
+    for (const cm::Event& event : std::exchange(three_.events, {})) {
+      kinds.push_back(event.kind);
+    }
+    return kinds;
+  }
+
+  mad::PathRecord path_;
+  std::unique_ptr<mad::SaQuery> query_;
+  std::vector<std::unique_ptr<cm::CmId>> ids_;
+};
+
+TEST_F(AskedLinkTest, RejectsAConnectionByWhichNoPacketFits) {
+  Ask(9, 4);
+  EXPECT_THAT(Answers(), ElementsAre(cm::Event::Kind::kRej));
+  Ask(10, 5);
+  EXPECT_THAT(Answers(), ElementsAre(cm::Event::Kind::kRep));
+}
+
+TEST_F(AskedLinkTest, TakesANewConnectionHoweverManyThereAre) {
+  two_.path->Send(To(1, 5000, 2));
+  Settle();
+  for (uint32_t i = 0; i < ConnectedReceiver::kMostConnections; ++i) {
+    Ask(100 + i, 2044);
+    EXPECT_THAT(Answers(), ElementsAre(cm::Event::Kind::kRep));
+  }
+  // The first connection has gone, and its neighbour finds out and makes one.
+  two_.path->Send(To(1, 6000, 2));
+  Settle(absl::Seconds(60));
+  two_.path->Send(To(1, 7000, 2));
+  Settle();
+  EXPECT_THAT(one_.received, ElementsAre(To(1, 5000, 2), To(1, 7000, 2)));
 }
 
 }  // namespace
