@@ -1,13 +1,19 @@
 #include "ipoib/connected/rc_connection.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "base/status_macros.h"
 #include "ipoib/connected/connected_queue.h"
 #include "ipoib/connected/connection_data.h"
 
 namespace ibemu::ipoib {
+namespace {
+
+// 268 ms.  By the lifetime of a path, which is a second, a lost packet would
+// wait for two, and a neighbour that is gone be known after a minute.
+constexpr uint8_t kAckTimeout = 16;
+
+}  // namespace
 
 uint32_t FirstPsn(Random& random) {
   constexpr uint32_t kPsnCount = 1 << 24;
@@ -38,7 +44,7 @@ absl::Status BringUp(const cm::CmId& id, uint32_t receive_psn, verbs::Qp& qp) {
        {verbs::QpState::kInit, verbs::QpState::kReadyToReceive,
         verbs::QpState::kReadyToSend}) {
     IBEMU_ASSIGN_OR_RETURN(verbs::QpAttributes attributes,
-                           id.QpAttributesFor(state, std::nullopt));
+                           id.QpAttributesFor(state, kAckTimeout));
     attributes.rq_psn = receive_psn;  // a REP would have told of it
     IBEMU_RETURN_IF_ERROR(qp.Modify(attributes));
   }

@@ -248,12 +248,10 @@ TEST_F(AskedLinkTest, TakesANewConnectionHoweverManyThereAre) {
     Ask(100 + i, 2044);
     EXPECT_THAT(Answers(), ElementsAre(cm::Event::Kind::kRep));
   }
-  // The first connection has gone, and its neighbour finds out and makes one.
+  // The first connection has gone, and its neighbour makes another.
   two_.path->Send(To(1, 6000, 2));
-  Settle(absl::Seconds(60));
-  two_.path->Send(To(1, 7000, 2));
   Settle();
-  EXPECT_THAT(one_.received, ElementsAre(To(1, 5000, 2), To(1, 7000, 2)));
+  EXPECT_THAT(one_.received, ElementsAre(To(1, 5000, 2), To(1, 6000, 2)));
 }
 
 }  // namespace
