@@ -146,9 +146,8 @@ scenario: []
            "ring.yaml:6: node-2: what it is to run is missing",
            "ring.yaml:7: node-3: what it is to run is missing",
            "ring.yaml:7: after: \"node-4\" runs nothing in this lab",
-           "ring.yaml:8: net: \"maybe\": it is true, false, or P_Keys and "
-           "switches, as in ",
-           "8001,ether:blue",
+           "ring.yaml:8: net: \"maybe\": it is true, false, or P_Keys, "
+           "switches and connected, as in 8001,ether:blue,connected",
            "ring.yaml:8: after: node-5 would wait for itself",
            "ring.yaml:9: node-6: the list has no command",
            "ring.yaml:10: ready: \"\": every line has no text in it",
