@@ -167,6 +167,8 @@ struct Fabric::Impl : FabricEvents {
   std::optional<SubnetAdministration> administration;  // with --sm=builtin
   absl::flat_hash_map<topology::NodeId, std::unique_ptr<FabricDevice>> devices;
   absl::flat_hash_map<topology::NodeId, std::unique_ptr<Hca>> hcas;
+  // The descriptions of nodes with remote adapters, as they were before.
+  absl::flat_hash_map<topology::NodeId, std::string> described;
   // Adapters that were pulled out while programs still have them open.
   std::vector<std::unique_ptr<Hca>> removed_hcas;
   std::vector<PortId> changed_ports;  // changed since the last TellHosts()
@@ -252,12 +254,12 @@ absl::Status Fabric::SetRemote(topology::NodeId id, RemoteAdapter* adapter) {
     }
   }
   impl_->endpoints.SetRemote(id, adapter);
+  if (adapter != nullptr) impl_->described[id] = node.description;
   if (adapter == nullptr) {
     impl_->ForgetHostsSm(node);
-    // The host that had its adapter there had changed it.
-    if (node.first_description != nullptr) {
-      node.Describe(std::string(*node.first_description));
-    }
+    // The host that had its adapter there may have changed it.
+    const auto before = impl_->described.extract(id);
+    if (before) node.Describe(before.mapped());
     if (!node.on) return absl::OkStatus();
     impl_->links.SetNode(id, false);
     impl_->BringBack(id, [&] { impl_->links.SetNode(id, true); });

@@ -204,8 +204,8 @@ void Engine::OnBroadcastGroup(const Record* group) {
     RunWaiting();
   }
   if (user_ == nullptr) return;
+  user_->OnLinkChange();  // which may change the hardware address
   if (up()) Announce();
-  user_->OnLinkChange();
 }
 
 // Makes a queue pair as the group wants it, if there is none.
@@ -273,12 +273,14 @@ std::unique_ptr<SteadyMembership> Engine::Join(
 }
 
 void Engine::SetUser(User* user) {
+  const uint8_t flags = hardware_address().flags;
   user_ = user;
   own_addresses_ = addresses_;
   if (user != nullptr) own_addresses_.push_back(LinkLocal(gid()));
   if (queue_ == nullptr || broadcast_group() == nullptr) return;
   // The queue pair is another one, for it has to hold more.
   OnBroadcastGroup(broadcast_group());
+  if (user == nullptr && flags != 0 && up()) Announce();
 }
 
 size_t Engine::mtu() const {
@@ -351,9 +353,7 @@ void Engine::OnDatagram(const DatagramQueue::Datagram& datagram) {
   const bool own = datagram.source_qpn == queue_->qpn() &&
                    wire::Lid{datagram.slid} == port().Info().lid;
   if (own) return;  // to a group
-  if (const auto message = DecodeNeighborMessage(datagram.payload)) {
-    return OnNeighborMessage(*message);
-  }
+  if (TakeNeighborMessage(datagram.payload)) return;
   if (user_ != nullptr) {
     if (IsIp(datagram.payload)) {
       user_->OnPacket(datagram.payload.subspan(wire::kBytes<Encapsulation>));
@@ -367,6 +367,12 @@ void Engine::OnDatagram(const DatagramQueue::Datagram& datagram) {
     back.port_num = static_cast<uint8_t>(parts_.port);
     queue_->Send(back, datagram.source_qpn, *answer);
   }
+}
+
+bool Engine::TakeNeighborMessage(std::span<const std::byte> datagram) {
+  const auto message = DecodeNeighborMessage(datagram);
+  if (message) OnNeighborMessage(*message);
+  return message.has_value();
 }
 
 void Engine::OnNeighborMessage(const NeighborMessage& message) {

@@ -88,6 +88,7 @@ class Engine final : public Interface,
               std::vector<std::byte> datagram) override;
   void SendToGroup(const mad::McMemberRecord& group,
                    std::span<const std::byte> datagram) override;
+  bool TakeNeighborMessage(std::span<const std::byte> datagram) override;
   std::unique_ptr<SteadyMembership> Join(
       const wire::IpAddress& group, JoinAs as,
       SteadyMembership::Changed changed) override;

@@ -82,6 +82,9 @@ class Link {
                       std::vector<std::byte> datagram) = 0;
   virtual void SendToGroup(const mad::McMemberRecord& group,
                            std::span<const std::byte> datagram) = 0;
+  // Takes a datagram that came some other way.  Returns true if it is a
+  // question or an answer of ARP or ND, which is the link's.
+  virtual bool TakeNeighborMessage(std::span<const std::byte> datagram) = 0;
 
   // Joins the group of a multicast address, and tries again until that is
   // done.  `changed` as of SteadyMembership.

@@ -42,7 +42,7 @@ void AddNumber(Entry& directory, std::string_view name,
           });
 }
 
-// What a datagram interface of Linux always says, and one of Ethernet.
+// What an interface of IPoIB always says on Linux, and one of Ethernet.
 void AddConstants(Entry& directory, const NetworkInterface& network) {
   const bool is_ethernet = network.is_ethernet;
   AddLine(directory, "type", is_ethernet ? "1" : "32");  // of ARPHRD_

@@ -94,8 +94,8 @@ def by_fabric(lab, net):
 
 def by_relay(mtu):
     client = ("for i in 1 2 3 4 5 6 7 8 9; do "
-              f"iperf3 --json -t {SECONDS} -c 10.1.0.1 > told && break; "
-              "sleep 0.1; done; cat told; rm told")
+              f"told=$(iperf3 --json -t {SECONDS} -c 10.1.0.1) && break; "
+              "sleep 0.1; done; echo \"$told\"")
     return received(subprocess.run(
         [BUILD / "bench/tun_relay", str(mtu), "exec iperf3 -s > /dev/null 2>&1",
          client], check=True, text=True, stdout=subprocess.PIPE,

@@ -386,6 +386,10 @@ absl::StatusOr<json> NetworkTable::Attach(control::Parameters& parameters,
                                           control::Caller& caller) {
   const bool connected = parameters.Flag("connected", false);
   IBEMU_ASSIGN_OR_RETURN(const Key key, FindPort(parameters));
+  if (connected && !key.ethernet_switch.empty()) {
+    return absl::InvalidArgumentError(
+        "\"connected\" and \"ethernet\": connected mode is one of IPoIB");
+  }
   IBEMU_RETURN_IF_ERROR(CheckFree(key));
   IBEMU_RETURN_IF_ERROR(CheckPartition(key));
   const auto kind = key.ethernet_switch.empty() ? TunDevice::Kind::kIp

@@ -27,6 +27,8 @@ using topology::NodeId;
 
 // Of a daemon that may be stopped, to say who it is when it is joined again.
 constexpr absl::Duration kPatience = absl::Milliseconds(500);
+// To plug a host in again.  So long, too, the end of this daemon may wait.
+constexpr absl::Duration kPlugsWithin = absl::Seconds(2);
 // For an answer of a host's agents; so long this daemon serves nobody.
 constexpr absl::Duration kAnswersWithin = absl::Seconds(10);
 
@@ -131,7 +133,8 @@ JoinedHost::Plugged PlugIntoAgain(const std::string& authority,
                          control::Client::Connect(authority, kPatience));
   IBEMU_ASSIGN_OR_RETURN(const json status,
                          client.Call("node.status", {{"node", guid}}));
-  const size_t has = status["adapters"][0]["ports"].size();
+  constexpr const char* kPorts = "/adapters/0/ports";
+  const size_t has = status.value(json::json_pointer(kPorts), json()).size();
   if (has != ports) {
     return absl::FailedPreconditionError(absl::StrCat(
         guid, " of \"", authority, "\" has ", has, " ports, not ", ports));
@@ -175,7 +178,8 @@ absl::Status AddOthers(control::Client& client, AddressPlan& plan) {
     const std::optional<wire::IpNetwork> address = wire::ParseNetwork(
         absl::StrCat(host["address"].get<std::string>(), "/32"));
     if (address && !plan.PortWith(address->address)) {
-      plan.AddElsewhere(address->address, NetworkIn(host["link_local"]),
+      plan.AddElsewhere(address->address,
+                        NetworkIn(host.value("link_local", json())),
                         host["node"].get<std::string>());
     }
   }
@@ -188,7 +192,8 @@ absl::Status AddAddresses(control::Client& client, const std::string& host,
   IBEMU_ASSIGN_OR_RETURN(const json status,
                          client.Call("node.status", {{"node", host}}));
   const json& described = status["adapters"][0];
-  if (const auto link_local = NetworkIn(described["link_local"])) {
+  if (const auto link_local =
+          NetworkIn(described.value("link_local", json()))) {
     plan.SetLinkLocal(adapter, *link_local);
   }
   for (const json& port : described["ports"]) {
@@ -228,12 +233,13 @@ absl::StatusOr<JoinedFabric> JoinFabric(Loop& loop,
       topology, loop, fabric::FabricOptions{.seed = seed});
   joined.plugging = std::make_unique<WorkerPool>(
       loop, [&loop](auto task) { loop.Post(std::move(task)); },
-      WorkerPool::Limits{.threads = 1, .patience = 2 * kAnswersWithin});
+      WorkerPool::Limits{.threads = 1, .patience = kPlugsWithin});
   const auto all = std::make_shared<std::vector<JoinedHost*>>();
   for (uint32_t i = 0; i < plugged.size(); ++i) {
     auto& host = joined.hosts.emplace_back(std::make_unique<JoinedHost>(
         loop, *joined.fabric, NodeId{2 * i}, NodeId{2 * i + 1},
-        PlugInBeside(*joined.plugging, authority, topology.nodes[2 * i]),
+        PlugInBeside(*joined.plugging, authority,
+                     topology.nodes[size_t{2} * i]),
         std::move(plugged[i])));
     all->push_back(host.get());
     // A daemon that one has waited for in vain, the others need not wait for.

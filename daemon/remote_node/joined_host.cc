@@ -160,9 +160,10 @@ mad::LocalVerdict JoinedHost::Process(fabric::PortId port,
                                       mad::MadBytes& reply) {
   if (!MayBeForAgents(request.mad)) return mad::LocalVerdict::kUnhandled;
   const int number = fabric_.subnet().port(port).number;
+  const bool was_lost = !cables_->status().ok();
   const mad::LocalVerdict verdict =
       cables_->cable(number).ProcessLocal(request, reply);
-  if (absl::IsDeadlineExceeded(cables_->status())) silent_();
+  if (!was_lost && absl::IsDeadlineExceeded(cables_->status())) silent_();
   TakeState(number);
   if (verdict == mad::LocalVerdict::kReply) TakeDescription(reply);
   return verdict;

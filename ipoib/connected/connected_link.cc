@@ -25,12 +25,14 @@ ConnectedLink::Connections::Connections(ConnectedLink& link,
 ConnectedLink::ConnectedLink(const Parts& parts, Random random)
     : parts_(parts), random_(random) {}
 
-ConnectedLink::~ConnectedLink() { SetUser(nullptr); }
+ConnectedLink::~ConnectedLink() {
+  if (user_ != nullptr) SetUser(nullptr);
+}
 
 void ConnectedLink::SetUser(Link::User* user) {
   user_ = user;
-  if (user == nullptr) connections_.reset();
   parts_.datagrams.SetUser(user == nullptr ? nullptr : this);
+  if (user == nullptr) connections_.reset();
 }
 
 size_t ConnectedLink::mtu() const {
@@ -114,7 +116,9 @@ void ConnectedLink::OnRoom() {
   if (room() > 0) user_->OnRoom();
 }
 
+// Linux sends by a connection what ND has for single neighbours.
 void ConnectedLink::OnMessage(std::span<const std::byte> datagram) {
+  if (parts_.datagrams.TakeNeighborMessage(datagram)) return;
   if (IsIp(datagram)) user_->OnPacket(datagram.subspan(kHeader));
 }
 

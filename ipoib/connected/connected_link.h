@@ -22,8 +22,8 @@
 namespace ibemu::ipoib {
 
 // A ConnectedLink sends to neighbours that have connected mode by connections,
-// and all else by the interface that it is over.  While it has a user, its
-// hardware address says that it has connected mode.
+// and all else by the interface that it is over.  While it has a user, and can
+// take connections, its hardware address says that it has connected mode.
 class ConnectedLink final : public Link,
                             private Link::User,
                             private ConnectedQueue::Listener {
@@ -63,6 +63,9 @@ class ConnectedLink final : public Link,
               std::vector<std::byte> datagram) override;
   void SendToGroup(const mad::McMemberRecord& group,
                    std::span<const std::byte> datagram) override;
+  bool TakeNeighborMessage(std::span<const std::byte> datagram) override {
+    return parts_.datagrams.TakeNeighborMessage(datagram);
+  }
   std::unique_ptr<SteadyMembership> Join(
       const wire::IpAddress& group, JoinAs as,
       SteadyMembership::Changed changed) override;
@@ -91,7 +94,9 @@ class ConnectedLink final : public Link,
   void OnPacket(std::span<const std::byte> packet) override;
   void OnNeighbor(const HardwareAddress& neighbor) override;
   void OnTooLong(std::span<const std::byte> packet, size_t mtu) override;
-  uint8_t hardware_flags() const override { return kConnectedFlag; }
+  uint8_t hardware_flags() const override {
+    return connections_ ? kConnectedFlag : uint8_t{0};
+  }
   void OnLinkChange() override;
   // Both
   void OnRoom() override;

@@ -1,6 +1,8 @@
 #include "ipoib/connected/connected_queue.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <numeric>
 #include <utility>
 
@@ -59,8 +61,7 @@ absl::Status ConnectedQueue::Start() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<verbs::Qp>> ConnectedQueue::CreateQp(
-    verbs::ObjectListener& listener) {
+absl::StatusOr<ConnectedQueue::QpHandle> ConnectedQueue::CreateQp() {
   const verbs::QpInit init{
       .type = verbs::QpType::kRc,
       .signal_all = true,
@@ -69,7 +70,38 @@ absl::StatusOr<std::unique_ptr<verbs::Qp>> ConnectedQueue::CreateQp(
       .send_cq = cq_.get(),
       .receive_cq = cq_.get(),
       .srq = srq_.get()};
-  return provider_.CreateQp(init, listener);
+  Pair& pair = pairs_.emplace_back(*this);
+  auto made = provider_.CreateQp(init, pair);
+  if (!made.ok()) {
+    pairs_.pop_back();
+    return made.status();
+  }
+  pair.qp = *std::move(made);
+  return QpHandle(pair.qp.get(), Retire{this});
+}
+
+void ConnectedQueue::Pair::OnEvent(verbs::EventType type) {
+  if (type != verbs::EventType::kLastWqeReached) return;
+  ended = true;
+  queue.DrainSoon();
+}
+
+// What it was sending, and the part of a message that has come, end with errors
+// then, and give back what they hold.  IBA vol 1 §10.3.1, Linux's ib_ipoib.
+void ConnectedQueue::RetireQp(verbs::Qp& qp) {
+  const auto pair = std::ranges::find_if(
+      pairs_, [&qp](const Pair& each) { return each.qp.get() == &qp; });
+  pair->retired = true;
+  const auto state = static_cast<verbs::QpState>(qp.Query().qp_state);
+  if (state == verbs::QpState::kReset || state == verbs::QpState::kInit) {
+    pair->ended = true;  // it was never connected
+  } else {
+    verbs::QpAttributes error{};
+    error.qp_attr_mask = verbs::qp_attribute::kState;
+    error.qp_state = static_cast<uint32_t>(verbs::QpState::kError);
+    qp.Modify(error).IgnoreError();  // but for the device, which has gone
+  }
+  DrainSoon();
 }
 
 absl::Status ConnectedQueue::PostReceive(size_t slot) {
@@ -98,19 +130,7 @@ void ConnectedQueue::Send(verbs::Qp& qp, std::span<const std::byte> datagram) {
   if (!qp.PostSend({&request, 1}, taken).ok()) return;
   under_way_[send] = qp.number();
   free_.pop_back();
-  was_full_ = free_.empty();
-}
-
-void ConnectedQueue::Forget(uint32_t qpn) {
-  for (size_t send = 0; send < kSends; ++send) {
-    if (under_way_[send] == qpn) Free(send);
-  }
-}
-
-void ConnectedQueue::Free(size_t send) {
-  under_way_[send] = 0;
-  free_.push_back(send);
-  if (was_full_) DrainSoon();  // which tells of the room
+  if (free_.empty()) was_full_ = true;
 }
 
 // A completion may arrive in the middle of a call, in which nothing else should
@@ -134,6 +154,8 @@ void ConnectedQueue::Drain() {
       }
     }
   }
+  std::erase_if(pairs_,
+                [](const Pair& pair) { return pair.retired && pair.ended; });
   if (!free_.empty() && std::exchange(was_full_, false)) listener_.OnRoom();
 }
 
@@ -147,11 +169,10 @@ void ConnectedQueue::OnReceived(const verbs::WorkCompletion& completion) {
   PostReceive(slot).IgnoreError();
 }
 
-// What a queue pair that has gone was sending is nobody's.
 void ConnectedQueue::OnSent(const verbs::WorkCompletion& completion) {
   const size_t send = completion.wr_id - kReceives;
-  if (under_way_[send] != completion.qp_num) return;
-  Free(send);
+  under_way_[send] = 0;
+  free_.push_back(send);
   if (completion.status != verbs::wc_status::kSuccess) {
     listener_.OnBroken(completion.qp_num);
   }

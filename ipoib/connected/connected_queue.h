@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <span>
 #include <vector>
@@ -26,7 +27,15 @@ class ConnectedQueue final : private verbs::CqListener {
   static constexpr size_t kLongest =
       kConnectedMtu + wire::kBytes<Encapsulation>;
 
-  // None of these may destroy the queue; queue pairs they may.
+  // A queue pair, which is the queue's to destroy: once no message of it holds
+  // a shared receive request any more.
+  struct Retire {
+    ConnectedQueue* queue = nullptr;
+    void operator()(verbs::Qp* qp) const { queue->RetireQp(*qp); }
+  };
+  using QpHandle = std::unique_ptr<verbs::Qp, Retire>;
+
+  // None of these may destroy the queue.
   class Listener {
    public:
     // A message came; `datagram` goes with the call.
@@ -49,25 +58,33 @@ class ConnectedQueue final : private verbs::CqListener {
   ConnectedQueue(const ConnectedQueue&) = delete;
   ConnectedQueue& operator=(const ConnectedQueue&) = delete;
 
-  // Makes the queue pair of a connection, which must not outlive this.
+  // Makes the queue pair of a connection.  The handle must not outlive this.
   //
   // Errors: those of the provider.
-  absl::StatusOr<std::unique_ptr<verbs::Qp>> CreateQp(
-      verbs::ObjectListener& listener);
+  absl::StatusOr<QpHandle> CreateQp();
 
   // Returns how many messages can be sent before others are lost.
   size_t room() const { return free_.size(); }
   // Sends a message, or loses it: if it is too long, or there is no room.
   void Send(verbs::Qp& qp, std::span<const std::byte> datagram);
-  // Takes what a queue pair was sending for lost; it is about to go.
-  void Forget(uint32_t qpn);
 
  private:
+  // A queue pair, until it has gone.
+  struct Pair final : verbs::ObjectListener {
+    explicit Pair(ConnectedQueue& its) : queue(its) {}
+    void OnEvent(verbs::EventType type) override;
+
+    ConnectedQueue& queue;
+    std::unique_ptr<verbs::Qp> qp;
+    bool retired = false;
+    bool ended = false;  // it takes no more receive requests
+  };
+
   ConnectedQueue(Timers& timers, verbs::Provider& provider, Listener& listener);
 
   absl::Status Start();
   absl::Status PostReceive(size_t slot);
-  void Free(size_t send);
+  void RetireQp(verbs::Qp& qp);
   void DrainSoon();
   void Drain();
   void OnReceived(const verbs::WorkCompletion& completion);
@@ -86,6 +103,7 @@ class ConnectedQueue final : private verbs::CqListener {
   std::unique_ptr<verbs::Mr> mr_;
   std::unique_ptr<verbs::Cq> cq_;
   std::unique_ptr<verbs::Srq> srq_;
+  std::list<Pair> pairs_;
   std::vector<uint32_t> under_way_;  // whose, by send; 0: nobody's
   std::vector<size_t> free_;         // sends
   bool was_full_ = false;            // and OnRoom() is due

@@ -21,8 +21,15 @@ absl::Status ConnectedReceiver::Listen(uint32_t qpn) {
 // What is not accepted is rejected as the id goes.
 void ConnectedReceiver::OnRequest(std::unique_ptr<cm::CmId> id,
                                   const cm::Arrived& arrived) {
-  Connection connection{.qp = nullptr, .id = std::move(id)};
+  Connection connection{.peer = arrived.path.dgid,
+                        .peer_qpn = PeerQpn(arrived.private_data),
+                        .qp = nullptr,
+                        .id = std::move(id)};
   if (!Accept(connection, arrived).ok()) return;
+  std::erase_if(connections_, [&connection](const Connection& other) {
+    return other.peer == connection.peer &&
+           other.peer_qpn == connection.peer_qpn;
+  });
   if (connections_.size() >= kMostConnections) connections_.pop_front();
   connections_.push_back(std::move(connection));
 }
@@ -34,12 +41,12 @@ absl::Status ConnectedReceiver::Accept(Connection& connection,
   }
   IBEMU_RETURN_IF_ERROR(LongestMessage(arrived.private_data).status());
   connection.id->SetOwner(*this);
-  IBEMU_ASSIGN_OR_RETURN(connection.qp, queue_.CreateQp(*this));
+  IBEMU_ASSIGN_OR_RETURN(connection.qp, queue_.CreateQp());
   const uint32_t psn = FirstPsn(random_);
   IBEMU_RETURN_IF_ERROR(BringUp(*connection.id, psn, *connection.qp));
   return connection.id->SendRep({.qpn = connection.qp->number(),
                                  .starting_psn = psn,
-                                 .rnr_retry_count = kRetries,
+                                 .rnr_retry_count = kRnrRetries,
                                  .srq = true,
                                  .private_data = EncodeConnectionData(qpn_)});
 }

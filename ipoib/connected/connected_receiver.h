@@ -12,17 +12,15 @@
 #include "cm/cm_id.h"
 #include "cm/connection_manager.h"
 #include "ipoib/connected/connected_queue.h"
-#include "verbs/provider.h"
+#include "wire/types.h"
 
 namespace ibemu::ipoib {
 
 // A ConnectedReceiver takes what neighbours ask for, and keeps a connection
-// until they end it, or kMostConnections others came since: one of a neighbour
-// that was switched off is never ended.  What comes by it is the
+// until they end it, make another, or kMostConnections others came since: one
+// of a neighbour that was switched off is never ended.  What comes by it is the
 // ConnectedQueue's to tell.
-class ConnectedReceiver final : private cm::CmListener,
-                                private cm::CmIdOwner,
-                                private verbs::ObjectListener {
+class ConnectedReceiver final : private cm::CmListener, private cm::CmIdOwner {
  public:
   static constexpr size_t kMostConnections = 1024;
 
@@ -35,13 +33,13 @@ class ConnectedReceiver final : private cm::CmListener,
   //
   // Errors: the connection manager's.
   absl::Status Listen(uint32_t qpn);
-  // Ends all connections.
-  void Forget() { connections_.clear(); }
 
  private:
   // Destroyed from the last to the first.
   struct Connection {
-    std::unique_ptr<verbs::Qp> qp;
+    wire::Gid peer;
+    uint32_t peer_qpn = 0;  // of its datagrams
+    ConnectedQueue::QpHandle qp;
     std::unique_ptr<cm::CmId> id;
   };
 
@@ -52,8 +50,6 @@ class ConnectedReceiver final : private cm::CmListener,
                  const cm::Arrived& arrived) override;
   // cm::CmIdOwner
   void OnCmEvent(cm::CmId& id, const cm::Event& event) override;
-  // verbs::ObjectListener.  A neighbour that can't send any more ends it.
-  void OnEvent(verbs::EventType /*type*/) override {}
 
   cm::ConnectionManager& cm_;
   ConnectedQueue& queue_;

@@ -25,15 +25,12 @@ void ConnectedSender::Send(const Source& from, const HardwareAddress& to,
     Neighbor& neighbor = known->second;
     neighbor.used = ++sent_;
     if (neighbor.longest != 0) return Transmit(neighbor, datagram);
-    if (neighbor.waiting.size() < kMostWaiting) {
-      neighbor.waiting.push_back(std::move(datagram));
-    }
-    return;
+    return Wait(neighbor, std::move(datagram));
   }
   MakeRoom();
   Neighbor& neighbor = neighbors_[key];
   neighbor.used = ++sent_;
-  neighbor.waiting.push_back(std::move(datagram));
+  Wait(neighbor, std::move(datagram));
   neighbor.query = sa_.GetPath(
       PathQuestion(from.gid, from.pkey, to.gid), kPathMask, kPathPatience,
       [this, key, from](const absl::StatusOr<mad::PathRecord>& path) {
@@ -47,7 +44,7 @@ absl::Status ConnectedSender::Connect(
   IBEMU_RETURN_IF_ERROR(path.status());
   Neighbor& neighbor = neighbors_.at(key);
   neighbor.query.reset();
-  IBEMU_ASSIGN_OR_RETURN(neighbor.qp, queue_.CreateQp(*this));
+  IBEMU_ASSIGN_OR_RETURN(neighbor.qp, queue_.CreateQp());
   neighbor.id = cm_.Create(*this);
   neighbor.psn = FirstPsn(random_);
   return neighbor.id->SendReq(
@@ -56,7 +53,7 @@ absl::Status ConnectedSender::Connect(
        .qpn = neighbor.qp->number(),
        .starting_psn = neighbor.psn,
        .retry_count = kRetries,
-       .rnr_retry_count = kRetries,
+       .rnr_retry_count = kRnrRetries,
        .srq = true,
        .private_data = EncodeConnectionData(from.qpn)});
 }
@@ -109,9 +106,16 @@ void ConnectedSender::MakeRoom() {
 
 void ConnectedSender::Drop(Place place) {
   if (place == neighbors_.end()) return;
-  Neighbor gone = std::move(place->second);
+  // It is no neighbour any more when its id tells the peer.
+  const Neighbor gone = std::move(place->second);
   neighbors_.erase(place);
-  if (gone.qp != nullptr) queue_.Forget(gone.qp->number());
+}
+
+void ConnectedSender::Wait(Neighbor& neighbor, Datagram datagram) {
+  size_t all = 0;
+  for (const auto& [key, each] : neighbors_) all += each.waiting.size();
+  if (neighbor.waiting.size() >= kMostWaiting || all >= kMostWaitingAll) return;
+  neighbor.waiting.push_back(std::move(datagram));
 }
 
 void ConnectedSender::Forget() {

@@ -27,11 +27,11 @@ namespace ibemu::ipoib {
 // A ConnectedSender connects to a neighbour when there is a packet for it, and
 // lets few packets wait for that.  A connection stays until it breaks, the
 // neighbour ends it, or kMostNeighbors others were sent to since.
-class ConnectedSender final : private cm::CmIdOwner,
-                              private verbs::ObjectListener {
+class ConnectedSender final : private cm::CmIdOwner {
  public:
   static constexpr size_t kMostNeighbors = 256;
-  static constexpr size_t kMostWaiting = 16;  // packets, for a connection
+  // Packets that wait for a connection, for one and for all.
+  static constexpr size_t kMostWaiting = 16, kMostWaitingAll = 64;
 
   struct Source {
     wire::Gid gid;
@@ -63,7 +63,7 @@ class ConnectedSender final : private cm::CmIdOwner,
   // Destroyed from the last to the first.
   struct Neighbor {
     std::unique_ptr<mad::SaQuery> query;
-    std::unique_ptr<verbs::Qp> qp;
+    ConnectedQueue::QpHandle qp;
     std::unique_ptr<cm::CmId> id;
     uint32_t psn = 0;    // with which the neighbour would begin
     size_t longest = 0;  // message that it takes; 0: there is no connection yet
@@ -78,13 +78,12 @@ class ConnectedSender final : private cm::CmIdOwner,
   void Transmit(Neighbor& neighbor, const Datagram& datagram);
   void Drop(Place place);
   void MakeRoom();
+  void Wait(Neighbor& neighbor, Datagram datagram);
   template <class Has>
   Place Find(Has&& has);
 
   // cm::CmIdOwner
   void OnCmEvent(cm::CmId& id, const cm::Event& event) override;
-  // verbs::ObjectListener.  A send that fails tells as much.
-  void OnEvent(verbs::EventType /*type*/) override {}
 
   mad::SaClient& sa_;
   cm::ConnectionManager& cm_;

@@ -15,8 +15,9 @@
 
 namespace ibemu::ipoib {
 
-// As often as there can be: 7 retries, and of RNR without an end.
-constexpr uint8_t kRetries = 7;
+// The times that a packet is sent again: after no answer, and after one that
+// the receiver is not ready (7 would be without an end).
+constexpr uint8_t kRetries = 7, kRnrRetries = 6;
 
 // Returns the PSN with which a peer is to begin.
 uint32_t FirstPsn(Random& random);
@@ -30,6 +31,9 @@ std::vector<std::byte> EncodeConnectionData(uint32_t qpn);
 //
 // Errors: InvalidArgument, so short that no packet fits.
 absl::StatusOr<size_t> LongestMessage(std::span<const std::byte> private_data);
+
+// Returns the queue pair of the sender's datagrams, of any private data.
+uint32_t PeerQpn(std::span<const std::byte> private_data);
 
 // Makes a queue pair ready to send and to receive, as its connection has it.
 // `receive_psn`: the starting PSN of the own REQ or REP.

@@ -127,6 +127,8 @@ void PacketPath::OnNeighbor(const HardwareAddress& neighbor) {
 }
 
 void PacketPath::OnTooLong(Bytes packet, size_t mtu) {
+  --counters_.sent;
+  counters_.sent_bytes -= packet.size();
   ++counters_.dropped;
   Answer(IcmpError::kTooBig, mtu, packet);
 }

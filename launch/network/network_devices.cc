@@ -92,8 +92,9 @@ absl::StatusOr<UniqueFd> MakeNetworkDevice(const std::string& name,
   UniqueFd tun(open(kTun, O_RDWR | O_NONBLOCK | O_CLOEXEC));
   if (!tun.valid()) return TunFailed(errno);
   ifreq request = RequestFor(name);
-  request.ifr_flags =
-      (kind == DeviceKind::kIpoib ? IFF_TUN : IFF_TAP) | IFF_NO_PI;
+  constexpr short kTunFlags = IFF_TUN | IFF_NO_PI;
+  constexpr short kTapFlags = IFF_TAP | IFF_NO_PI;
+  request.ifr_flags = kind == DeviceKind::kIpoib ? kTunFlags : kTapFlags;
   if (ioctl(tun.get(), TUNSETIFF, &request) != 0) return TunFailed(errno);
   if (kind == DeviceKind::kEthernet) return tun;
   // What programs that look for InfiniBand look at.

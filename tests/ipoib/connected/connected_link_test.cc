@@ -12,6 +12,7 @@
 #include "cm/connection_manager.h"
 #include "fabric/soft_hca/hca.h"
 #include "ipoib/connected/connection_data.h"
+#include "ipoib/neighbor_message.h"
 #include "ipoib/netdev/packet_path.h"
 #include "ipoib/path_question.h"
 #include "tests/ipoib/engine_lab.h"
@@ -197,6 +198,62 @@ TEST_F(ConnectedLinkTest, ANeighborIsReachedHoweverManyOthersWereSentTo) {
   EXPECT_THAT(two_.received, ElementsAre(To(2, 5000)));
 }
 
+// A part of a message holds what a message can be received in.
+TEST_F(ConnectedLinkTest, RunsThatEndInMidMessageCostOthersNothing) {
+  for (size_t i = 0; i <= ConnectedQueue::kReceives; ++i) {
+    one_.path->Send(To(2, 100));
+    Settle();
+    const auto fault = lab_.fabric.AddFault(lab_.Host(2), 1,
+                                            fabric::Fabric::Direction::kReceive,
+                                            {.loss = 1, .first = 2});
+    ASSERT_TRUE(fault.ok());
+    one_.path->Send(To(2, 60000));
+    lab_.timers.RunFor(absl::Milliseconds(10));
+    lab_.fabric.RemoveFault(*fault);
+    one_.path.reset();
+    one_.Connect();
+    Settle();
+  }
+  two_.received.clear();
+  one_.path->Send(To(2, 5000));
+  Settle();
+  EXPECT_THAT(two_.received, ElementsAre(To(2, 5000)));
+}
+
+TEST_F(ConnectedLinkTest, ANeighborThatIsGoneHoldsOthersUpForSecondsOnly) {
+  three_.Connect();
+  Settle();
+  one_.path->Send(To(2, 100));
+  one_.path->Send(To(3, 100));
+  Settle();
+  lab_.AddFault(lab_.Host(2), 1, fabric::Fabric::Direction::kReceive,
+                {.loss = 1});
+  while (one_.path->room() > 0) one_.path->Send(To(2, 5000));
+  Settle(absl::Seconds(10));
+  EXPECT_EQ(one_.rooms, 1);
+  one_.path->Send(To(3, 5000));
+  Settle();
+  EXPECT_THAT(three_.received, ElementsAre(To(3, 100), To(3, 5000)));
+}
+
+// As Linux sends it.
+TEST_F(ConnectedLinkTest, AnAnswerOfNeighborDiscoveryByAConnectionIsHeard) {
+  one_.path->Send(To(2, 100));
+  Settle();
+  const auto outcome = Resolve(one_.host.engine, EngineHost::Ipv6(99));
+  const HardwareAddress hardware = two_.link->hardware_address();
+  two_.link->SendTo(one_.link->hardware_address(),
+                    EncodeNeighborMessage(
+                        {.kind = NeighborMessage::Kind::kReply,
+                         .sender = EngineHost::Ipv6(99),
+                         .sender_hardware = hardware,
+                         .target = EngineHost::Ipv6(1),
+                         .target_hardware = one_.link->hardware_address()}));
+  lab_.timers.RunFor(absl::Milliseconds(100));
+  EXPECT_TRUE(outcome->Is(hardware.gid));
+  EXPECT_THAT(one_.received, IsEmpty());
+}
+
 // Host three asks host one for connections, as it likes.
 class AskedLinkTest : public ConnectedLinkTest {
  protected:
@@ -210,7 +267,7 @@ class AskedLinkTest : public ConnectedLinkTest {
 
   void Ask(uint32_t qpn, uint32_t mtu) {
     std::vector<std::byte> data;
-    wire::Append(ConnectionData{.qpn = 9, .mtu = mtu}, data);
+    wire::Append(ConnectionData{.qpn = qpn, .mtu = mtu}, data);
     ids_.push_back(three_.cm.Create(three_));
     const absl::Status sent = ids_.back()->SendReq(
         {.path = path_,

@@ -54,6 +54,9 @@ class FakeLink final : public Link {
   }
   void SendToGroup(const mad::McMemberRecord& /*group*/,
                    std::span<const std::byte> /*datagram*/) override {}
+  bool TakeNeighborMessage(std::span<const std::byte> /*datagram*/) override {
+    return false;
+  }
   std::unique_ptr<SteadyMembership> Join(
       const wire::IpAddress& /*group*/, JoinAs /*as*/,
       SteadyMembership::Changed /*changed*/) override {
