@@ -111,7 +111,7 @@ def bench_network(scratch):
         got = interleaved({"ibemu": lambda net=net: by_fabric(lab, net),
                            "relay": lambda mtu=mtu: by_relay(mtu)})
         report_runs(f"{mode} mode, packets of {mtu} bytes", got["ibemu"],
-                    got["relay"], "Mbit/s", "more", 0.5)
+                    got["relay"], "Mbit/s", "more", 0.4)
     lab.server.stop()
 
 
