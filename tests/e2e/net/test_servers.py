@@ -24,7 +24,15 @@ http {{
   server {{ listen {address}:8080; root {home}/files; }}
 }}
 """
-LISTENS = "until ss -Hltn | grep -q ':{port} '; do :; done; echo listens; wait"
+# The shell ends its server, which would outlive it: redis looks like no program
+# of the test any more, for it writes its title over its environment.
+SERVE = """trap 'kill $!' TERM
+"$@" &
+until ss -Hltn | grep -q ':{port} '; do :; done
+echo listens
+wait
+wait
+"""
 
 
 @pytest.fixture
@@ -36,8 +44,7 @@ def lab(account):
 
 def serve(lab, port, *command):
     server = Background(lab.account, [
-        *on(lab, "node-1"), "sh", "-c",
-        f'"$@" & {LISTENS.format(port=port)}', "sh", *command])
+        *on(lab, "node-1"), "sh", "-c", SERVE.format(port=port), "sh", *command])
     server.wait_for("listens")
     return server
 
