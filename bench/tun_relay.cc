@@ -12,7 +12,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,43 +35,9 @@ struct Side {
   int tun;
 };
 
-void SendDescriptor(int socket, int fd) {
-  char byte = 0;
-  iovec data{&byte, 1};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof fd)> control{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof fd);
-  std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
-  if (sendmsg(socket, &message, 0) != 1) Fail("sendmsg");
-}
-
-int ReceiveDescriptor(int socket) {
-  char byte = 0;
-  int fd = -1;
-  iovec data{&byte, 1};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof fd)> control{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  if (recvmsg(socket, &message, 0) != 1 || CMSG_FIRSTHDR(&message) == nullptr) {
-    Fail("recvmsg");
-  }
-  std::memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);
-  return fd;
-}
-
-// The process that becomes the command, in a namespace with a device.
-[[noreturn]] void Become(int socket, const std::string& mtu, int host,
-                         const char* command) {
+// Starts a command in a network namespace with a device, which this process
+// goes into as well: the descriptor stays the device's when it leaves.
+Side Start(const std::string& mtu, int host, const char* command) {
   if (unshare(CLONE_NEWNET) != 0) Fail("unshare");
   const int tun = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
   ifreq request{};
@@ -82,22 +47,12 @@ int ReceiveDescriptor(int socket) {
   const std::string up = "ip address add 10.1.0." + std::to_string(host) +
                          "/24 dev tun0 && ip link set tun0 mtu " + mtu + " up";
   if (std::system(up.c_str()) != 0) Fail("ip");
-  SendDescriptor(socket, tun);
-  execl("/bin/sh", "sh", "-c", command, nullptr);
-  Fail("sh");
-}
-
-Side Start(const std::string& mtu, int host, const char* command) {
-  std::array<int, 2> ends;
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    Fail("socketpair");
-  }
   const pid_t pid = fork();
-  if (pid == 0) Become(ends[1], mtu, host, command);
-  close(ends[1]);
-  const Side side{pid, ReceiveDescriptor(ends[0])};
-  close(ends[0]);
-  return side;
+  if (pid == 0) {
+    execl("/bin/sh", "sh", "-c", command, nullptr);
+    Fail("sh");
+  }
+  return {pid, tun};
 }
 
 void Carry(int from, int to) {

@@ -1,4 +1,5 @@
-// What subnet administration is asked for a path to a neighbour.
+// PathQuestion: the question to subnet administration for the path to a
+// neighbour.
 #ifndef IBEMU_IPOIB_PATH_QUESTION_H_
 #define IBEMU_IPOIB_PATH_QUESTION_H_
 

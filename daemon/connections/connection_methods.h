@@ -1,4 +1,5 @@
-// The control socket's method that tells of one host's connections.
+// ConnectionMethods: the methods of the control socket that tell of a host's
+// connections, and of the names of all hosts.
 #ifndef IBEMU_DAEMON_CONNECTIONS_CONNECTION_METHODS_H_
 #define IBEMU_DAEMON_CONNECTIONS_CONNECTION_METHODS_H_
 

@@ -1,4 +1,5 @@
-// Plugs an adapter that is not the fabric's into the place of one of its nodes.
+// FabricCable and FabricCables: the place of a node in the fabric, for an
+// adapter that is not the fabric's.
 #ifndef IBEMU_DAEMON_REMOTE_NODE_FABRIC_CABLE_H_
 #define IBEMU_DAEMON_REMOTE_NODE_FABRIC_CABLE_H_
 

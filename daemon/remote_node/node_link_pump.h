@@ -1,4 +1,5 @@
-// Keeps the cables of an adapter whose fabric is another daemon's moving.
+// NodeLinkPump: the loop's side of the cables of an adapter whose fabric is
+// another daemon's.
 #ifndef IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_PUMP_H_
 #define IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_PUMP_H_
 

@@ -212,8 +212,9 @@ absl::Status RemoteCables::Receive() {
   const ssize_t count =
       recv(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return absl::OkStatus();
-  if (count <= 0)
+  if (count <= 0) {
     return absl::UnavailableError("the daemon that has its fabric has ended");
+  }
   splitter_.Add(std::span(bytes).first(static_cast<size_t>(count)));
   return Sort();
 }

@@ -1,4 +1,5 @@
-// A node of a running daemon's fabric, for the adapter that is it.
+// RemoteCable and RemoteCables: a node of a running daemon's fabric, for the
+// adapter that is it.
 #ifndef IBEMU_DAEMON_REMOTE_NODE_REMOTE_CABLE_H_
 #define IBEMU_DAEMON_REMOTE_NODE_REMOTE_CABLE_H_
 

@@ -35,7 +35,6 @@ ConnectedQueue::ConnectedQueue(Timers& timers, verbs::Provider& provider,
       provider_(provider),
       listener_(listener),
       memory_(std::make_shared<OwnMemory>(timers, kSlots * kLongest)),
-      under_way_(kSends),
       free_(kSends) {
   std::iota(free_.rbegin(), free_.rend(), size_t{0});
 }
@@ -128,7 +127,6 @@ void ConnectedQueue::Send(verbs::Qp& qp, std::span<const std::byte> datagram) {
                    .lkey = mr_->lkey()}};
   size_t taken = 0;
   if (!qp.PostSend({&request, 1}, taken).ok()) return;
-  under_way_[send] = qp.number();
   free_.pop_back();
   if (free_.empty()) was_full_ = true;
 }
@@ -170,9 +168,7 @@ void ConnectedQueue::OnReceived(const verbs::WorkCompletion& completion) {
 }
 
 void ConnectedQueue::OnSent(const verbs::WorkCompletion& completion) {
-  const size_t send = completion.wr_id - kReceives;
-  under_way_[send] = 0;
-  free_.push_back(send);
+  free_.push_back(completion.wr_id - kReceives);
   if (completion.status != verbs::wc_status::kSuccess) {
     listener_.OnBroken(completion.qp_num);
   }

@@ -27,8 +27,8 @@ class ConnectedQueue final : private verbs::CqListener {
   static constexpr size_t kLongest =
       kConnectedMtu + wire::kBytes<Encapsulation>;
 
-  // A queue pair, which is the queue's to destroy: once no message of it holds
-  // a shared receive request any more.
+  // The end of a queue pair's handle.  The queue destroys the queue pair once
+  // no message of it holds a shared receive request any more.
   struct Retire {
     ConnectedQueue* queue = nullptr;
     void operator()(verbs::Qp* qp) const { queue->RetireQp(*qp); }
@@ -104,9 +104,8 @@ class ConnectedQueue final : private verbs::CqListener {
   std::unique_ptr<verbs::Cq> cq_;
   std::unique_ptr<verbs::Srq> srq_;
   std::list<Pair> pairs_;
-  std::vector<uint32_t> under_way_;  // whose, by send; 0: nobody's
-  std::vector<size_t> free_;         // sends
-  bool was_full_ = false;            // and OnRoom() is due
+  std::vector<size_t> free_;  // sends
+  bool was_full_ = false;     // and OnRoom() is due
   bool draining_ = false;
   // Expires with this: for tasks.
   const std::shared_ptr<ConnectedQueue*> self_ =

@@ -1,4 +1,5 @@
-// What connections of either direction have in common.
+// The set-up of one end of a connection: its private data and its queue pair,
+// as both directions have them.
 #ifndef IBEMU_IPOIB_CONNECTED_RC_CONNECTION_H_
 #define IBEMU_IPOIB_CONNECTED_RC_CONNECTION_H_
 
