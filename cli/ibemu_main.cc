@@ -21,6 +21,7 @@
 #include "cli/commands/fault_command.h"
 #include "cli/commands/hca_probe_command.h"
 #include "cli/commands/health_command.h"
+#include "cli/commands/peers_command.h"
 #include "cli/commands/record_command.h"
 #include "cli/commands/scenario_command.h"
 #include "cli/commands/status_command.h"
@@ -44,6 +45,8 @@ Simulated InfiniBand subnets for unmodified programs.
   down        end what "up" has started
   ls          the fabrics that run
   stop        end a fabric's daemon
+  listen      let other machines join a fabric
+  certs       make the certificates by which machines know each other
   status      what a daemon serves, and to whom
   nodes       the nodes of a fabric
   links       its links
@@ -109,6 +112,7 @@ int Main(std::vector<std::string> arguments) {
   ibemu::cli::AddSsh(app, action);
   ibemu::cli::AddLab(app, action);
   ibemu::cli::AddDaemons(app, action);
+  ibemu::cli::AddPeers(app, action);
   ibemu::cli::AddStatus(app, action);
   ibemu::cli::AddHealth(app, action);
   ibemu::cli::AddChanges(app, action);

@@ -34,9 +34,17 @@ drive real adapters from user space, and serve it to "ibemu run --fabric".
                     of the hosts; static sets LIDs, routes and ACTIVE ports at
                     start; builtin (default) is a subnet manager inside the
                     fabric, which an opensm may take over from
-  --join=FABRIC     no subnet, but hosts of the one that another ibemud serves
-                    under that name, or at that socket: their devices and the
-                    memory of their programs are this daemon's
+  --join=FABRIC|HOST:PORT
+                    no subnet, but hosts of the one that another ibemud serves
+                    under that name, at that socket, or on another machine with
+                    --listen: their devices and the memory of their programs are
+                    this daemon's
+  --listen=[ADDRESS:]PORT
+                    let other machines join, those with certificates of the same
+                    authority; "ibemu listen" does it for a daemon that runs
+  --certs=DIR       with --listen and --join=HOST:PORT: this machine's
+                    certificates (default: IBEMU_CERTS, else
+                    ~/.config/ibemu/certs); "ibemu certs" makes them
   --backend=hca     no simulated subnet, but the adapters that follow (repeat for
                     more); this has never been run on hardware
   pci=DDDD:BB:DD.F  a ConnectX to ConnectX-3 ("lspci -D -d 15b3:" lists them)
@@ -46,7 +54,8 @@ drive real adapters from user space, and serve it to "ibemu run --fabric".
                     the fabric that another ibemud serves under that name
   --front-end=cuse  show devices to the whole machine: needs root and the
                     kernel's "cuse" module
-  --host=NODE       with --join: which hosts (repeat for more); with
+  --host=NODE       with --join: which hosts (repeat for more; "any": one that
+                    nobody uses); with
                     --front-end=cuse: whose devices (repeat for more; default:
                     the first adapter)
   --profile=qib|hfi1|cx7
@@ -94,6 +103,7 @@ struct Flags {
   std::string front_end;
   std::string backend;
   std::string join;
+  std::optional<std::string> listen;
   std::string sysfs;
   std::optional<std::string> profile;
   std::string http;
@@ -128,9 +138,10 @@ std::string JoinMistake(const Flags& flags) {
   if (flags.hosts.empty()) {
     return "--join: which hosts is missing: give --host=NODE";
   }
-  if (flags.daemon.check || !flags.http.empty()) {
-    return "--check and --http are for the daemon that has the subnet, not for "
-           "one that joins it";
+  if (flags.daemon.check || !flags.http.empty() || flags.listen) {
+    return "--check, --http and --listen are for the daemon that has the "
+           "subnet, "
+           "not for one that joins it";
   }
   return "";
 }
@@ -157,9 +168,9 @@ std::string BackendMistake(const Flags& flags) {
     }
     return "";
   }
-  if (!flags.topology.empty() || flags.sm || flags.seed) {
-    return "--topology, --sm and --seed make a simulated subnet: there is none "
-           "with --backend=hca";
+  if (!flags.topology.empty() || flags.sm || flags.seed || flags.listen) {
+    return "--topology, --sm, --seed and --listen are of a simulated subnet: "
+           "there is none with --backend=hca";
   }
   return "";
 }
@@ -219,6 +230,8 @@ int Main(std::vector<std::string> arguments) {
   app.add_option("--major", flags.major_number);
   app.add_option("--http", flags.http);
   app.add_option("--join", flags.join);
+  app.add_option("--listen", flags.listen);
+  app.add_option("--certs", flags.daemon.certificates);
   app.add_option("--backend", flags.backend);
   app.add_option("adapters", flags.adapters);
   app.add_flag("--check", flags.daemon.check);
@@ -264,6 +277,7 @@ int Main(std::vector<std::string> arguments) {
   flags.daemon.system_wide = !flags.front_end.empty();
   flags.daemon.hosts = flags.hosts;
   flags.daemon.join = flags.join;
+  flags.daemon.listen = flags.listen;
   if (!flags.join.empty()) flags.daemon.joined_hosts = flags.hosts;
   flags.daemon.cover_sys_class = flags.sysfs != "none";
   flags.daemon.major_number = flags.major_number.value_or(ibemu::sysfs::kMajor);

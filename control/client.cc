@@ -25,8 +25,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kProtocol = "ibemu";
-
 absl::Status Gone() {
   return absl::UnavailableError("the daemon has gone away");
 }
@@ -65,16 +63,19 @@ absl::Status NoAnswer() {
   return absl::DeadlineExceededError("the daemon does not answer");
 }
 
+void SetPatience(int socket, absl::Duration patience) {
+  if (patience == absl::InfiniteDuration()) return;
+  const timeval time = absl::ToTimeval(patience);
+  for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO}) {
+    setsockopt(socket, SOL_SOCKET, direction, &time, sizeof time);
+  }
+}
+
 absl::StatusOr<UniqueFd> ConnectTo(const std::string& path,
                                    absl::Duration patience) {
   UniqueFd connected(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!connected.valid()) return absl::ErrnoToStatus(errno, "socket");
-  if (patience < absl::InfiniteDuration()) {
-    const timeval time = absl::ToTimeval(patience);
-    for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO}) {
-      setsockopt(connected.get(), SOL_SOCKET, direction, &time, sizeof time);
-    }
-  }
+  SetPatience(connected.get(), patience);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.data(), path.size());
@@ -234,7 +235,8 @@ absl::StatusOr<Client> Client::Connect(std::string_view fabric,
   return Adopt(connected.Release());
 }
 
-absl::StatusOr<Client> Client::Adopt(int fd) {
+absl::StatusOr<Client> Client::Adopt(int fd, absl::Duration patience) {
+  SetPatience(fd, patience);
   auto impl = std::make_unique<Impl>();
   impl->socket.Reset(fd);
   IBEMU_RETURN_IF_ERROR(impl->ReadGreeting());

@@ -86,10 +86,11 @@ class Client {
       absl::Duration patience = absl::InfiniteDuration());
 
   // Takes over a connected socket, whose other end is RunPrivateDaemon()'s, and
-  // waits for the greeting.
+  // waits for the greeting.  `patience`: as Connect()'s.
   //
   // Errors: the one that kept the daemon from serving, with its own message.
-  static absl::StatusOr<Client> Adopt(int fd);
+  static absl::StatusOr<Client> Adopt(
+      int fd, absl::Duration patience = absl::InfiniteDuration());
 
   Client(Client&& other) noexcept;
   Client& operator=(Client&& other) noexcept;

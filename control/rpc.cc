@@ -1,11 +1,14 @@
 #include "control/rpc.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/did_you_mean.h"
+#include "base/version.h"
 #include "control/json_text.h"
 #include "nlohmann/json.hpp"
 
@@ -44,6 +47,15 @@ bool IsId(const json& id) {
 }
 
 }  // namespace
+
+std::string GreetingLine(json greeting) {
+  greeting["protocol"] = kProtocol;
+  greeting["version"] = Version();
+  greeting["pid"] = getpid();
+  return Dump({{"jsonrpc", "2.0"},
+               {"method", "greeting"},
+               {"params", std::move(greeting)}});
+}
 
 std::string Dump(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);

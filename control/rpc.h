@@ -21,6 +21,12 @@ namespace ibemu::control {
 inline constexpr std::string_view kEndingLine =
     R"({"jsonrpc":"2.0","method":"ending"})";
 
+// Of the daemon's first line.
+inline constexpr std::string_view kProtocol = "ibemu";
+// That line: `greeting` is what it says beside its protocol, version and
+// process.
+std::string GreetingLine(nlohmann::json greeting);
+
 // The connection that calls a method.
 class Caller {
  public:

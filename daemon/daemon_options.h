@@ -18,9 +18,14 @@ struct DaemonOptions {
   std::vector<HcaChoice> adapters;
 
   // --join: the name or the socket of a daemon whose fabric has the hosts of
-  // `joined_hosts`; there is no subnet here then.  Empty: none.
+  // `joined_hosts`, or HOST:PORT of one on another machine; there is no subnet
+  // here then.  Empty: none.
   std::string join;
   std::vector<std::string> joined_hosts;
+  // --listen: where other machines may join this one's fabric.
+  std::optional<std::string> listen;
+  // --certs: the folder of this machine's certificates; empty: the usual one.
+  std::string certificates;
 
   std::string topology = "back-to-back";  // a file or a generator's SPEC
   std::string sm = "builtin";             // none, static or builtin

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
@@ -19,12 +20,13 @@
 #include "base/unique_fd.h"
 #include "control/control_socket.h"
 #include "control/socket_path.h"
-#include "daemon/hardening.h"
 #include "daemon/hca_backend.h"
 #include "daemon/memory_trim.h"
 #include "daemon/views/system_devices.h"
+#include "launch/hardening.h"
 #include "launch/mount_keeper.h"
 #include "launch/mounts.h"
+#include "launch/peers_process.h"
 #include "launch/service_manager.h"
 #include "loop/loop.h"
 #include "loop/signals.h"
@@ -36,16 +38,20 @@ namespace {
 
 constexpr absl::Duration kTrimPeriod = absl::Seconds(10);
 
-// Serves until the end.  Whoever wants to hear of the start is told through
-// `started`.
+// Serves until the end.  `prepare` is called when clients find the socket, and
+// programs may still be started; whoever wants to hear of the start is told
+// through `started`.
 absl::Status Serve(Server& server, control::ControlSocket& socket,
                    std::initializer_list<int> signals, uint64_t capabilities,
-                   absl::FunctionRef<void()> started) {
+                   absl::FunctionRef<absl::Status()> prepare,
+                   absl::FunctionRef<absl::Status()> started) {
   IBEMU_RETURN_IF_ERROR(server.WatchSignals(signals));
   IBEMU_RETURN_IF_ERROR(server.Open(socket));
   IBEMU_RETURN_IF_ERROR(server.OpenWeb());
-  IBEMU_RETURN_IF_ERROR(DropCapabilities(capabilities));
-  if (const absl::Status forbidden = ForbidSystemCalls(); !forbidden.ok()) {
+  IBEMU_RETURN_IF_ERROR(prepare());
+  IBEMU_RETURN_IF_ERROR(launch::DropCapabilities(capabilities));
+  if (const absl::Status forbidden = launch::ForbidSystemCalls();
+      !forbidden.ok()) {
     // Some sandboxes know no seccomp; serving needs none of it.
     spdlog::warn("may make every system call: {}",
                  std::string(forbidden.message()));
@@ -54,13 +60,14 @@ absl::Status Serve(Server& server, control::ControlSocket& socket,
   server.Repeat(
       kTrimPeriod,
       [trim = MemoryTrim(MemoryTrim::Malloc())]() mutable { trim.Look(); });
-  started();
+  IBEMU_RETURN_IF_ERROR(started());
   server.Run();
   return absl::OkStatus();
 }
 
 uint64_t CapabilitiesFor(const DaemonOptions& options) {
-  return kReachesClients | (options.adapters.empty() ? 0 : kDrivesAdapters);
+  return launch::kReachesClients |
+         (options.adapters.empty() ? 0 : launch::kDrivesAdapters);
 }
 
 // One ibemud, and who started it.
@@ -82,10 +89,10 @@ class Ibemud {
     if (const auto period = manager_.heartbeat()) {
       server_->Repeat(*period, [this] { manager_.Alive(); });
     }
-    IBEMU_RETURN_IF_ERROR(Serve(*server_, *socket_, kEndingSignals,
-                                CapabilitiesFor(options_), [&] {
-                                  if (!keeper_) SayReady();
-                                }));
+    IBEMU_RETURN_IF_ERROR(Serve(
+        *server_, *socket_, kEndingSignals, CapabilitiesFor(options_),
+        [this] { return StartPeers(); },
+        [this] { return keeper_ ? absl::OkStatus() : AwaitPeers(); }));
     manager_.Stopping();
     return end_;
   }
@@ -138,9 +145,43 @@ class Ibemud {
     return server_->Await(keeper_->fd(), [this] {
       end_ = keeper_->Result();
       if (end_.ok()) end_ = server_->Await(keeper_->fd(), &SayWhatStays);
+      if (end_.ok()) end_ = AwaitPeers();
+      if (!end_.ok()) server_->Stop();
+    });
+  }
+
+  absl::Status StartPeers() {
+    if (!options_.listen) return absl::OkStatus();
+    std::vector<std::string> words = {
+        "listen", absl::StrCat("--fabric=", socket_->path()), *options_.listen};
+    if (!options_.certificates.empty()) {
+      words.push_back(absl::StrCat("--certs=", options_.certificates));
+    }
+    IBEMU_ASSIGN_OR_RETURN(peers_,
+                           launch::PeersProcess::Start(std::move(words)));
+    return absl::OkStatus();
+  }
+
+  // It is a client of ours, so it waits for the loop.
+  absl::Status AwaitPeers() {
+    if (!peers_) {
+      SayReady();
+      return absl::OkStatus();
+    }
+    return server_->Await(peers_->line(), [this] {
+      const absl::StatusOr<std::string> address = peers_->AwaitReady();
+      end_ = address.status();
+      if (end_.ok()) listens_at_ = *address;
+      if (end_.ok()) end_ = server_->Await(peers_->line(), &SayWhoIsGone);
       if (end_.ok()) return SayReady();
       server_->Stop();
     });
+  }
+
+  static void SayWhoIsGone() {
+    spdlog::error(
+        "ibemu-peers has ended, and no other machine can join: start it again "
+        "with \"ibemu listen\"");
   }
 
   static void SayWhatStays() {
@@ -158,6 +199,9 @@ class Ibemud {
       absl::StrAppend(&what, ", http://", web->address().Text());
       url = absl::StrCat("live view: ", web->ViewUrl());
     }
+    if (!listens_at_.empty()) {
+      absl::StrAppend(&what, ", for other machines at ", listens_at_);
+    }
     // Every user may ask systemd for the status; the log is not for all.
     if (!url.empty()) spdlog::info("{}", url);
     spdlog::info("ready: {}", what);
@@ -168,6 +212,8 @@ class Ibemud {
   launch::ServiceManager manager_;
   UniqueFd fuse_;
   std::optional<launch::MountKeeper> keeper_;
+  std::optional<launch::PeersProcess> peers_;
+  std::string listens_at_;
   std::optional<control::ControlSocket> socket_;
   std::unique_ptr<Server> server_;
   absl::Status end_;
@@ -210,8 +256,13 @@ absl::Status RunPrivate(const DaemonOptions& options, UniqueFd& client) {
   if (!options.adapters.empty()) BlockSignalsForAdapters({SIGTERM});
   IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
                          Server::Load(options));
-  return Serve(*server, socket, {SIGTERM}, CapabilitiesFor(options),
-               [&] { server->Adopt(std::move(client)); });
+  return Serve(
+      *server, socket, {SIGTERM}, CapabilitiesFor(options),
+      [] { return absl::OkStatus(); },
+      [&] {
+        server->Adopt(std::move(client));
+        return absl::OkStatus();
+      });
 }
 
 void LogToStandardError() {

@@ -121,15 +121,9 @@ void Server::Repeat(absl::Duration period, absl::AnyInvocable<void()> task) {
 }
 
 std::string Server::Greeting() const {
-  json greeting = {{"protocol", "ibemu"},
-                   {"version", Version()},
-                   {"capabilities", dispatcher_.names()},
-                   {"socket", socket_},
-                   {"pid", getpid()}};
+  json greeting = {{"capabilities", dispatcher_.names()}, {"socket", socket_}};
   backend_->Greet(greeting);
-  return control::Dump({{"jsonrpc", "2.0"},
-                        {"method", "greeting"},
-                        {"params", std::move(greeting)}});
+  return control::GreetingLine(std::move(greeting));
 }
 
 json Server::Status() const {

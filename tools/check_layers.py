@@ -5,7 +5,7 @@ A room is a folder whose meson.build has a list NAME_rooms (NAME: the path, with
 "_" for "/").  It may include headers of itself and of the rooms in that list,
 which holds no room that it does not include.  Meson wants each room defined
 before it is named, so there are no circles.  Beyond that:
-- what one room alone may use: libfuse, liburing;
+- what one room alone may use: libfuse, liburing, gRPC;
 - what must not know each other: our driver and the model that judges it;
 - the clock, chance and sleep come from base/ and loop/, not from behind the back
   of Timers and Random;
@@ -19,7 +19,7 @@ import re
 import sys
 
 NO_ROOMS = {"bench", "testing", "tests", "build"}  # they may include all
-ONLY_IN = {"fuse": "cuse/fuse", "liburing": "loop"}
+ONLY_IN = {"fuse": "cuse/fuse", "liburing": "loop", "grpcpp": "peers"}
 STRANGERS = [("hca/mlx4", "hca/model"), ("hca/mlx4", "fabric"),
              ("hca/mlx4", "hca/remote")]
 CLOCKS = {
@@ -38,6 +38,7 @@ CLOCK_FILES = {
     "daemon/hca_backend.cc",
     "daemon/progress.cc",
     "daemon/remote_node/remote_cable.cc",
+    "peers/subnet_proxy.cc",
 }
 MOST_FILES = 35
 # What a list of names leaves out of "NAME_fuzz.cc" and the like.
@@ -46,7 +47,8 @@ CLOCK = re.compile(
     r"\babsl::(Now|SleepFor|GetCurrentTimeNanos|BitGen)\b|_clock::now\b|"
     r"\brandom_device\b|_distribution\b|"
     r"\b(nano|u)?sleep\(|\bsleep_for\b|\bclock_gettime\b|\brand\(")
-INCLUDE = re.compile(r'#include (?:"(\w[\w/]*)/\w+\.h"|<(fuse|liburing)\b)')
+INCLUDE = re.compile(
+    r'#include (?:"(\w[\w/]*)/\w+\.h"|<(fuse|liburing|grpcpp)\b)')
 ROOMS = re.compile(r"^(\w+)_rooms = \[([^\]]*)\]", re.M)
 
 

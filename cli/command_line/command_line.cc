@@ -84,6 +84,8 @@ std::string EarlyOption(const CLI::App& used, const std::string& argument) {
 // Returns what is wrong with the words that follow `app`, the last command on
 // the line; empty if all of them were understood.
 std::string MistakeBehind(CLI::App& app) {
+  // Another program understands them all, its options included.
+  if (app.get_prefix_command() && app.get_options().empty()) return "";
   const std::vector<std::string> rest = app.remaining();
   if (!rest.empty() && rest.front().starts_with("-")) {
     return UnknownOption(app, rest.front());

@@ -136,6 +136,18 @@ std::string ClientsText(const json& status) {
   return "\n" + table.Text();
 }
 
+// Whose adapters are elsewhere.  A daemon of an older version does not tell.
+std::string JoinedText(const json& status) {
+  const json joined = status.value("joined", json::array());
+  if (joined.empty()) return "";
+  Table table({"JOINED HOST", "BY"});
+  for (const json& host : joined) {
+    const std::string peer = Text(host["peer"]);
+    table.Add({Text(host["node"]), peer.empty() ? "this machine" : peer});
+  }
+  return "\n" + table.Text();
+}
+
 absl::Status ShowStatus(const Flags& flags) {
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(flags.fabric));
@@ -152,6 +164,7 @@ absl::Status ShowStatus(const Flags& flags) {
                      Text(status["pid"]), ", ", Text(status["socket"]), "\n"));
   if (status["views"].empty()) {
     Print("views     none\n");
+    Print(JoinedText(status));
     return absl::OkStatus();
   }
   Table table({"PROCESS", "DEVICE", "NODE", "UMAD"});
@@ -168,6 +181,7 @@ absl::Status ShowStatus(const Flags& flags) {
   Print("\n" + table.Text());
   Print(NetworksText(status));
   Print(ClientsText(status));
+  Print(JoinedText(status));
   return absl::OkStatus();
 }
 

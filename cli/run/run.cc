@@ -75,6 +75,7 @@ daemon::DaemonOptions PrivateOptions(const RunOptions& options) {
   if (options.join) {
     daemon.join = *options.join;
     daemon.joined_hosts = options.hosts;
+    daemon.certificates = options.certificates;
   }
   if (options.topology) daemon.topology = *options.topology;
   if (options.sm) daemon.sm = *options.sm;

@@ -23,6 +23,7 @@ struct RunOptions {
   // `join`: the daemon of which `hosts` are taken over (DaemonOptions::join);
   // it goes together with `seed` alone.
   std::optional<std::string> join;
+  std::string certificates;             // DaemonOptions::certificates
   std::optional<std::string> topology;  // default "back-to-back"
   std::optional<std::string> sm;
   std::optional<uint64_t> seed;

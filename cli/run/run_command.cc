@@ -44,9 +44,13 @@ driven from user space.
                     hosts in; default 198.18.0.0/15 (node-2 is 198.18.0.2)
   --fabric=NAME     join a running daemon (a name, or the path of its socket)
                     instead of starting a private one
-  --join=FABRIC     take hosts of a running daemon's subnet over, with a private
+  --join=FABRIC|HOST:PORT
+                    take hosts of a running daemon's subnet over, with a private
                     daemon that has their devices and COMMAND's memory; --host
-                    says which
+                    says which ("any": one that nobody uses).  HOST:PORT: of a
+                    daemon on another machine, where "ibemu listen" runs
+  --certs=DIR       this machine's certificates for --join=HOST:PORT (default:
+                    IBEMU_CERTS, else ~/.config/ibemu/certs)
   --backend=hca     no simulated subnet, but the adapters that follow, and
                     COMMAND sees all of them: pci=DDDD:BB:DD.F,
                     pci=DDDD:BB:DD.F access=sysfs, or model=FABRIC/NODE, as of
@@ -277,6 +281,7 @@ void AddRun(CLI::App& app, Action& action) {
   run->add_option("--addresses", options->addresses);
   run->add_option("--backend", flags->backend);
   run->add_option("--join", options->join);
+  run->add_option("--certs", options->certificates);
   run->add_option("--fabric", options->fabric);
   // Each --host has one value: the words after it are COMMAND.
   run->add_option("--host", options->hosts)->allow_extra_args(false);

@@ -97,20 +97,29 @@ void AddTo(topology::Topology& topology, topology::NodeSpec host) {
   topology.nodes.push_back(std::move(beyond));
 }
 
+absl::StatusOr<std::string> GuidOf(control::Client& client,
+                                   const std::string& host) {
+  IBEMU_ASSIGN_OR_RETURN(const json status,
+                         client.Call("node.status", {{"node", host}}));
+  const json& adapters = status["adapters"];
+  if (adapters.size() != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", host, "\" has ", adapters.size(),
+                     " adapters: name each by its GUID"));
+  }
+  return adapters[0]["guid"].get<std::string>();
+}
+
 // Checks that there are all hosts, before the link of the first goes down.
 absl::Status CheckHosts(control::Client& client,
                         const std::vector<std::string>& hosts) {
   std::set<std::string> guids;
   for (const std::string& host : hosts) {
-    IBEMU_ASSIGN_OR_RETURN(const json status,
-                           client.Call("node.status", {{"node", host}}));
-    const json& adapters = status["adapters"];
-    if (adapters.size() != 1) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("\"", host, "\" has ", adapters.size(),
-                       " adapters: name each by its GUID"));
+    std::string guid = host;
+    if (host != kAnyHost) {
+      IBEMU_ASSIGN_OR_RETURN(guid, GuidOf(client, host));
     }
-    if (!guids.insert(adapters[0]["guid"].get<std::string>()).second) {
+    if (!guids.insert(guid).second) {
       return absl::InvalidArgumentError(
           absl::StrCat("\"", host, "\" was named before"));
     }
@@ -118,35 +127,65 @@ absl::Status CheckHosts(control::Client& client,
   return absl::OkStatus();
 }
 
-JoinedHost::Plugged PlugInto(const std::string& authority,
-                             const std::string& host) {
-  IBEMU_ASSIGN_OR_RETURN(control::Client client,
-                         control::Client::Connect(authority));
-  return RemoteCables::Plug(std::move(client), host, kAnswersWithin);
+// A host, and by which name it was found.
+struct Found {
+  std::string name;
+  std::unique_ptr<RemoteCables> cables;
+};
+
+absl::StatusOr<Found> PlugInto(const Authority& authority,
+                               const std::string& host) {
+  IBEMU_ASSIGN_OR_RETURN(control::Client client, authority.Connect());
+  IBEMU_ASSIGN_OR_RETURN(
+      std::unique_ptr<RemoteCables> cables,
+      RemoteCables::Plug(std::move(client), host, kAnswersWithin));
+  return Found{host, std::move(cables)};
+}
+
+// Others may take the same at the same time.
+absl::StatusOr<Found> PlugIntoAny(const Authority& authority) {
+  while (true) {
+    IBEMU_ASSIGN_OR_RETURN(control::Client client, authority.Connect());
+    IBEMU_ASSIGN_OR_RETURN(const json free,
+                           client.Call("wire.free", json::object()));
+    if (free.empty()) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "--host=", kAnyHost, ": no host of \"", authority.name(),
+          "\" is free: end one, or start it with a larger topology"));
+    }
+    for (const json& guid : free) {
+      absl::StatusOr<Found> found =
+          PlugInto(authority, guid.get<std::string>());
+      if (found.ok() || (!absl::IsAlreadyExists(found.status()) &&
+                         !absl::IsFailedPrecondition(found.status()))) {
+        return found;
+      }
+    }
+  }
 }
 
 // The same of a daemon that was gone: the node is that of the same GUID and as
 // many ports, or its links would go down for nothing.
-JoinedHost::Plugged PlugIntoAgain(const std::string& authority,
+JoinedHost::Plugged PlugIntoAgain(const Authority& authority,
                                   const std::string& guid, size_t ports) {
-  IBEMU_ASSIGN_OR_RETURN(control::Client client,
-                         control::Client::Connect(authority, kPatience));
+  IBEMU_ASSIGN_OR_RETURN(control::Client client, authority.Connect(kPatience));
   IBEMU_ASSIGN_OR_RETURN(const json status,
                          client.Call("node.status", {{"node", guid}}));
   constexpr const char* kPorts = "/adapters/0/ports";
   const size_t has = status.value(json::json_pointer(kPorts), json()).size();
   if (has != ports) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        guid, " of \"", authority, "\" has ", has, " ports, not ", ports));
+    return absl::FailedPreconditionError(
+        absl::StrCat(guid, " of \"", authority.name(), "\" has ", has,
+                     " ports, not ", ports));
   }
   return RemoteCables::Plug(std::move(client), guid, kAnswersWithin);
 }
 
 // What plugs a host in again, beside the loop.
 JoinedHost::PlugIn PlugInBeside(WorkerPool& workers,
-                                const std::string& authority,
+                                std::shared_ptr<const Authority> authority,
                                 const topology::NodeSpec& host) {
-  return [&workers, authority, guid = host.node_guid,
+  return [&workers, authority = std::move(authority), guid = host.node_guid,
           ports = static_cast<size_t>(host.port_count)](
              absl::AnyInvocable<void(JoinedHost::Plugged)> done) {
     const auto plugged = std::make_shared<JoinedHost::Plugged>(
@@ -154,7 +193,7 @@ JoinedHost::PlugIn PlugInBeside(WorkerPool& workers,
     workers.Run(
         ClientId{static_cast<uint64_t>(guid)},
         [plugged, authority, text = GuidText(guid), ports] {
-          *plugged = PlugIntoAgain(authority, text, ports);
+          *plugged = PlugIntoAgain(*authority, text, ports);
         },
         [plugged, done = std::move(done)](WorkerPool::Outcome outcome) mutable {
           if (outcome == WorkerPool::Outcome::kDone) {
@@ -208,24 +247,25 @@ absl::Status AddAddresses(control::Client& client, const std::string& host,
 
 }  // namespace
 
-absl::StatusOr<JoinedFabric> JoinFabric(Loop& loop,
-                                        const std::string& authority,
-                                        const std::vector<std::string>& hosts,
-                                        uint64_t seed) {
+absl::StatusOr<JoinedFabric> JoinFabric(
+    Loop& loop, std::shared_ptr<const Authority> authority,
+    const std::vector<std::string>& hosts, uint64_t seed) {
   std::vector<std::unique_ptr<RemoteCables>> plugged;
   topology::Topology topology;
   JoinedFabric joined;
-  IBEMU_ASSIGN_OR_RETURN(control::Client client,
-                         control::Client::Connect(authority));
+  IBEMU_ASSIGN_OR_RETURN(control::Client client, authority->Connect());
   IBEMU_RETURN_IF_ERROR(CheckHosts(client, hosts));
   for (const std::string& host : hosts) {
     const AdapterId adapter = FabricAdapters::IdOf(
         NodeId{static_cast<uint32_t>(topology.nodes.size())});
+    IBEMU_ASSIGN_OR_RETURN(Found found, host == kAnyHost
+                                            ? PlugIntoAny(*authority)
+                                            : PlugInto(*authority, host));
     IBEMU_RETURN_IF_ERROR(
-        AddAddresses(client, host, adapter, joined.addresses));
-    IBEMU_ASSIGN_OR_RETURN(plugged.emplace_back(), PlugInto(authority, host));
+        AddAddresses(client, found.name, adapter, joined.addresses));
     IBEMU_ASSIGN_OR_RETURN(topology::NodeSpec spec,
-                           SpecOf(*plugged.back(), host));
+                           SpecOf(*found.cables, host));
+    plugged.push_back(std::move(found.cables));
     AddTo(topology, std::move(spec));
   }
   IBEMU_RETURN_IF_ERROR(AddOthers(client, joined.addresses));

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "base/worker_pool.h"
 #include "daemon/addresses/address_plan.h"
+#include "daemon/remote_node/authority.h"
 #include "daemon/remote_node/joined_host.h"
 #include "fabric/fabric.h"
 #include "loop/loop.h"
@@ -25,16 +26,18 @@ struct JoinedFabric {
   AddressPlan addresses;
 };
 
-// Takes the place of the adapters of `hosts` in the fabric that the daemon
-// `authority` has, a name or the path of its socket.  `loop` must outlive the
-// result.  `seed`: of faults here.
+// The host that stands for one that nobody uses, whichever.
+inline constexpr char kAnyHost[] = "any";
+
+// Takes the place of the adapters of `hosts` in the subnet of `authority`.
+// `loop` must outlive the result.  `seed`: of faults here.
 //
-// Errors: Client::Connect()'s, those of "node.status" and "wire.attach";
-// InvalidArgument, a host twice, or one that has several adapters.
-absl::StatusOr<JoinedFabric> JoinFabric(Loop& loop,
-                                        const std::string& authority,
-                                        const std::vector<std::string>& hosts,
-                                        uint64_t seed);
+// Errors: Authority::Connect()'s, those of "node.status" and "wire.attach";
+// InvalidArgument, a host twice, or one that has several adapters;
+// FailedPrecondition, no host is free for kAnyHost.
+absl::StatusOr<JoinedFabric> JoinFabric(
+    Loop& loop, std::shared_ptr<const Authority> authority,
+    const std::vector<std::string>& hosts, uint64_t seed);
 
 }  // namespace ibemu::daemon
 

@@ -215,7 +215,7 @@ void NodeLinkHost::End() {
   cables_.reset();
   reader_.Reset();
   writer_.Reset();
-  // Whoever attached it keeps this object while its own connection is open.
+  // The object stays until somebody else takes the node.
   buffer_ = {};
   sent_ = 0;
   splitter_ = {};

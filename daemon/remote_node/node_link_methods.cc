@@ -9,7 +9,7 @@
 #include "control/bounded_stream.h"
 #include "daemon/adapters/fabric_adapters.h"
 #include "daemon/remote_node/fabric_cable.h"
-#include "daemon/remote_node/node_link_host.h"
+#include "daemon/words/port_text.h"
 #include "fabric/subnet/subnet.h"
 #include "nlohmann/json.hpp"
 
@@ -26,11 +26,16 @@ void NodeLinkMethods::AddTo(control::MethodTable& dispatcher) {
                                        control::Caller& caller) {
     return Attach(parameters, caller);
   });
+  dispatcher.Add("wire.free",
+                 [this](control::Parameters& parameters, control::Caller&) {
+                   return Free(parameters);
+                 });
 }
 
 absl::StatusOr<json> NodeLinkMethods::Attach(control::Parameters& parameters,
                                              control::Caller& caller) {
   const std::string name = parameters.Text("node", "");
+  const std::string peer = parameters.Text("peer", "");
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   UniqueFd socket = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(
@@ -44,11 +49,40 @@ absl::StatusOr<json> NodeLinkMethods::Attach(control::Parameters& parameters,
   }
   IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<FabricCables> cables,
                          FabricCables::Plug(fabric_, node));
-  const auto host = std::make_shared<NodeLinkHost>(loop_, std::move(cables),
-                                                   std::move(socket));
+  auto host = std::make_unique<NodeLinkHost>(loop_, std::move(cables),
+                                             std::move(socket));
   IBEMU_RETURN_IF_ERROR(host->Start());
-  caller.Keep(host);
+  // One that was there before has ended, or the node would not be free.
+  attached_[node] = {std::move(host), peer};
   return json::object();
+}
+
+absl::StatusOr<json> NodeLinkMethods::Free(
+    control::Parameters& parameters) const {
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  json guids = json::array();
+  const fabric::Subnet& subnet = fabric_.subnet();
+  for (uint32_t i = 0; i < fabric_.node_count(); ++i) {
+    const topology::NodeId id{i};
+    const fabric::Node& node = subnet.node(id);
+    if (node.is_switch() || node.remote || !node.plugged ||
+        hosts_.FindUsed(FabricAdapters::IdOf(id)) != nullptr) {
+      continue;
+    }
+    guids.push_back(GuidText(node.node_guid));
+    if (guids.size() == kMostFree) break;
+  }
+  return guids;
+}
+
+json NodeLinkMethods::List() const {
+  json all = json::array();
+  for (const auto& [node, attached] : attached_) {
+    if (attached.host->ended()) continue;
+    all.push_back({{"node", fabric_.subnet().node(node).description},
+                   {"peer", attached.peer}});
+  }
+  return all;
 }
 
 }  // namespace ibemu::daemon

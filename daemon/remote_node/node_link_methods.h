@@ -1,31 +1,57 @@
-// The control socket's method that makes a program the adapter of a node.
+// The control socket's methods by which programs become the adapters of nodes.
 #ifndef IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_METHODS_H_
 #define IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_METHODS_H_
 
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
 #include "control/rpc.h"
 #include "daemon/adapters/host_table.h"
+#include "daemon/remote_node/node_link_host.h"
 #include "fabric/fabric.h"
 #include "loop/loop.h"
+#include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {
 
+// NodeLinkMethods have the fabric's end of each node link.
 class NodeLinkMethods {
  public:
-  // All must outlive this, and every Caller that it served.
+  static constexpr size_t kMostFree = 64;
+
+  // All must outlive this.
   NodeLinkMethods(Loop& loop, fabric::Fabric& fabric, HostTable& hosts);
 
-  // Adds wire.attach: {"node": "node-2"}, and with it one end of a pair of
-  // stream sockets, whose other end is a RemoteCables'.  The node is the
-  // caller's while its connection is open.
+  // Adds
+  //   wire.attach  {"node": "node-2", "peer": "pc7 (10.0.0.7)"}, and with it
+  //   one
+  //                end of a pair of stream sockets, whose other end is a
+  //                RemoteCables'.  The node is its owner's while that is open.
+  //                "peer": who has it on another machine, for people
+  //   wire.free    ["0x...", ...]: the GUIDs of hosts' adapters that no program
+  //                here and no other machine has, kMostFree at most
   void AddTo(control::MethodTable& dispatcher);
 
+  // [{"node": "node-2", "peer": ...}, ...]: who has which node now; "peer" is
+  // empty for programs of this machine.
+  nlohmann::json List() const;
+
  private:
+  struct Attached {
+    std::unique_ptr<NodeLinkHost> host;  // may have ended
+    std::string peer;
+  };
+
   absl::StatusOr<nlohmann::json> Attach(control::Parameters& parameters,
                                         control::Caller& caller);
+  absl::StatusOr<nlohmann::json> Free(control::Parameters& parameters) const;
 
   Loop& loop_;
   fabric::Fabric& fabric_;
   HostTable& hosts_;
+  std::map<topology::NodeId, Attached> attached_;
 };
 
 }  // namespace ibemu::daemon

@@ -71,10 +71,7 @@ absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Plug(
     control::Client client, std::string_view node, absl::Duration patience) {
   IBEMU_ASSIGN_OR_RETURN(UniqueFd socket,
                          client.OpenStream("wire.attach", {{"node", node}}));
-  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<RemoteCables> cables,
-                         Adopt(std::move(socket), patience));
-  cables->client_ = std::move(client);
-  return cables;
+  return Adopt(std::move(socket), patience);
 }
 
 absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Adopt(
@@ -224,7 +221,6 @@ void RemoteCables::Lose(absl::Status why) {
   lost_ = std::move(why);
   kept_.clear();
   shutdown(socket_.get(), SHUT_RDWR);
-  client_.reset();
   on_pending_();
 }
 

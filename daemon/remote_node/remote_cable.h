@@ -129,8 +129,6 @@ class RemoteCables {
   // Sorts what has come: states are in force at once, the rest is pending.
   absl::Status Sort();
 
-  // The node is ours while it is open; of Plug() only.
-  std::optional<control::Client> client_;
   UniqueFd socket_;
   std::deque<RemoteCable> cables_;
   NodeLinkSplitter splitter_;

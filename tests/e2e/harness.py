@@ -347,8 +347,44 @@ class HcaFabric(FabricOfDaemons):
 class JoinedFabric(FabricOfDaemons):
     """Each host has joined the fabric, as one of another machine."""
 
+    # How it sounds where nobody serves the fabric.
+    nobody = "no daemon listens there"
+
+    def joining(self):
+        """The options by which a daemon, or a run, reaches the fabric."""
+        return [f"--join={self.socket}"]
+
     def taking(self, *hosts):
-        return [f"--join={self.socket}", *[f"--host={host}" for host in hosts]]
+        return [*self.joining(), *[f"--host={host}" for host in hosts]]
+
+    def again(self, topology, **options):
+        """Another fabric in the same place."""
+        return type(self)(self.account, self.socket.stem, topology, **options)
+
+
+class ListeningFabric(JoinedFabric):
+    """The same over TCP, as between machines.  A machine's name is that of its
+    certificate."""
+
+    nobody = "Connection refused"
+
+    def __init__(self, account, name, topology, port=0, options=(), **others):
+        self.certificates = account.home / f"{name}.certs"
+        if not self.certificates.exists():
+            account.run("ibemu", "certs", self.certificates,
+                        "head,localhost,127.0.0.1", "pc7")
+        super().__init__(account, name, topology, options=[
+            *options, f"--listen=127.0.0.1:{port}",
+            f"--certs={self.certificates}/head"], **others)
+        self.port = int(re.search(r"for other machines at \S+:(\d+)",
+                                  self.daemon.output)[1])
+
+    def joining(self, machine="pc7"):
+        return [f"--join=localhost:{self.port}",
+                f"--certs={self.certificates}/{machine}"]
+
+    def again(self, topology, **options):
+        return super().again(topology, port=self.port, **options)
 
 
 class SystemFabric(RunFabric):

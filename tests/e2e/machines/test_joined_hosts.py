@@ -7,17 +7,24 @@ import signal
 import pytest
 
 import netdiscover
-from harness import (SYSFS_PORT, Background, JoinedFabric, RunFabric, two_rails,
-                     until)
+from harness import (SYSFS_PORT, Background, JoinedFabric, ListeningFabric,
+                     RunFabric, two_rails, until)
 
 TOPOLOGY = "fat-tree:radix=4,levels=2"
 PING = ["ibv_rc_pingpong", "-n", "100", "-s", "100000"]
 
 
+@pytest.fixture(scope="module", params=[JoinedFabric, ListeningFabric],
+                ids=["socket", "tcp"])
+def made_by(request):
+    """What makes a fabric that daemons join in one way or the other."""
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def lab(module_account):
+def lab(module_account, made_by):
     """node-1 and node-2 have a daemon each; node-3 is the fabric's own."""
-    made = JoinedFabric(module_account, "joined", TOPOLOGY, sm="none")
+    made = made_by(module_account, "joined", TOPOLOGY, sm="none")
     for host in ("node-1", "node-2"):
         made.drive(host)
     made.start_opensm("node-1")
@@ -99,8 +106,7 @@ def test_a_host_whose_daemon_was_killed_is_one_whose_link_goes_down(lab):
 
 
 def test_a_run_takes_a_host_over_for_itself(lab):
-    done = lab.account.run("ibemu", "run", f"--join={lab.socket}",
-                           "--host=node-5", "--", "sh", "-c",
+    done = lab.account.run("ibemu", "run", *lab.taking("node-5"), "--", "sh", "-c",
                            "until sminfo 2> /dev/null; do :; done")
     assert "SMINFO_MASTER" in done.stdout
     text = lab.account.run(*own(lab, "node-5"), "ibstat", "-l").stdout
@@ -108,7 +114,7 @@ def test_a_run_takes_a_host_over_for_itself(lab):
 
 
 def refusal(lab, *arguments):
-    done = lab.account.run("ibemud", f"--join={lab.socket}",
+    done = lab.account.run("ibemud", *lab.joining(),
                            f"--socket={lab.account.home}/none.sock", *arguments,
                            check=False)
     assert done.returncode == 1
@@ -142,30 +148,30 @@ def state(lab, host):
     return text.split()[-1]
 
 
-def test_a_host_is_down_while_the_daemon_of_its_fabric_is_gone(module_account):
+def test_a_host_is_down_while_the_daemon_of_its_fabric_is_gone(module_account,
+                                                               made_by):
     topology = "single-switch:hosts=2"
-    lab = JoinedFabric(module_account, "gone", topology, sm="static")
+    lab = made_by(module_account, "gone", topology, sm="static")
     driver = lab.drive("node-1")
     until(lambda: state(lab, "node-1") == "ACTIVE")
     lab.daemon.stop(signal.SIGKILL)
     until(lambda: state(lab, "node-1") == "DOWN")
     assert lab.run("node-1", "sminfo", "1", check=False).returncode != 0
-    driver.wait_for("can't join again yet: .*no daemon listens there")
+    driver.wait_for(f"can't join again yet: .*{lab.nobody}")
     # That has no such host: its node-1 is another one.
-    other = RunFabric(module_account, "gone", two_rails(module_account))
+    other = lab.again(two_rails(module_account))
     driver.wait_for("can't join again yet: .*0x.*")
     assert state(lab, "node-1") == "DOWN"
     other.stop()
-    again = RunFabric(module_account, "gone", topology, sm="static")
+    again = lab.again(topology, sm="static")
     until(lambda: state(lab, "node-1") == "ACTIVE")
     driver.stop()
     again.stop()
     lab.stop()
 
 
-def test_a_daemon_that_hangs_is_gone_for_all_its_hosts(module_account):
-    lab = JoinedFabric(module_account, "hung", "single-switch:hosts=3",
-                       sm="static")
+def test_a_daemon_that_hangs_is_gone_for_all_its_hosts(module_account, made_by):
+    lab = made_by(module_account, "hung", "single-switch:hosts=3", sm="static")
     driver = lab.drive("node-1", "node-2")
     lab.drivers = {(host,): driver for host in ("node-1", "node-2")}
     for host in ("node-1", "node-2"):

@@ -1,4 +1,4 @@
-#include "daemon/hardening.h"
+#include "launch/hardening.h"
 
 #include <linux/capability.h>
 #include <seccomp.h>
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace ibemu::daemon {
+namespace ibemu::launch {
 
 absl::Status DropCapabilities(uint64_t kept) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
@@ -87,4 +87,4 @@ absl::Status ForbidSystemCalls() {
   return absl::OkStatus();
 }
 
-}  // namespace ibemu::daemon
+}  // namespace ibemu::launch

@@ -1,6 +1,6 @@
 // Restrictions that a daemon puts on itself before it serves.
-#ifndef IBEMU_DAEMON_HARDENING_H_
-#define IBEMU_DAEMON_HARDENING_H_
+#ifndef IBEMU_LAUNCH_HARDENING_H_
+#define IBEMU_LAUNCH_HARDENING_H_
 
 #include <linux/capability.h>
 
@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 
-namespace ibemu::daemon {
+namespace ibemu::launch {
 
 // The two functions below permanently give up rights that serving does not
 // need.  Call them before the first thread starts.
@@ -30,6 +30,6 @@ absl::Status DropCapabilities(uint64_t kept);
 // a sandbox has no seccomp filters.
 absl::Status ForbidSystemCalls();
 
-}  // namespace ibemu::daemon
+}  // namespace ibemu::launch
 
-#endif  // IBEMU_DAEMON_HARDENING_H_
+#endif  // IBEMU_LAUNCH_HARDENING_H_

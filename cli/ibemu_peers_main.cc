@@ -1,0 +1,277 @@
+// ibemu-peers: lets other machines have hosts of a subnet, or has some of
+// theirs.  A process of its own, so that what the network sends meets no
+// daemon, and a daemon no library for it.
+#include <grpc/support/log.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "base/standard_output.h"
+#include "base/status_macros.h"
+#include "base/unique_fd.h"
+#include "base/version.h"
+#include "cli/command_line/command_line.h"
+#include "control/client.h"
+#include "control/control_server.h"
+#include "control/rpc.h"
+#include "launch/hardening.h"
+#include "launch/pass_descriptor.h"
+#include "launch/peers_process.h"
+#include "loop/loop.h"
+#include "nlohmann/json.hpp"
+#include "peers/certificates.h"
+#include "peers/connection.h"
+#include "peers/subnet_proxy.h"
+#include "peers/subnet_service.h"
+
+namespace {
+
+using ibemu::Loop;
+using ibemu::UniqueFd;
+
+constexpr char kHelp[] = R"(Usage: ibemu-peers COMMAND [OPTION]... [ARG]...
+Let other machines have hosts of a subnet.  "ibemu" and "ibemud" start it.
+
+  certs       make certificates
+  listen      let other machines join a fabric
+  join        join one; for a daemon
+
+"ibemu-peers COMMAND --help" tells more.
+)";
+
+constexpr char kCertsHelp[] =
+    R"(Usage: ibemu certs [--days=N] FOLDER NAME[,NAME]...
+Make certificates, by which the machines that share a subnet know each other.
+Each machine gets a folder, FOLDER/NAME, with its certificate, its key, and the
+certificate of the authority that signed it, which is made when there is none:
+copy it there, to ~/.config/ibemu/certs or where --certs=DIR says.  The
+authority's key, FOLDER/ca.key, makes more of them: keep it.
+
+  NAME            a machine as others call it, a name or an IP address; further
+                  ones of the same machine follow after commas
+  --days=N        how long they are valid (default: 365)
+
+Example, for --join=head:7471 on three machines:
+  ibemu certs lab head,10.0.0.1 node-a node-b
+)";
+
+constexpr char kListenHelp[] =
+    R"(Usage: ibemu listen [OPTION]... [[ADDRESS:]PORT]
+Let other machines take hosts of a fabric over, with "ibemu run --join" and
+"ibemud --join", as long as this runs.  They need certificates of the same
+authority.
+
+  ADDRESS:PORT    where to listen (default: [::]:7471, all addresses); port 0:
+                  the kernel chooses
+  --fabric=NAME   a fabric, or the path of its daemon's socket (default:
+                  IBEMU_FABRIC, else "default")
+  --certs=DIR     this machine's certificates (default: IBEMU_CERTS, else
+                  ~/.config/ibemu/certs); "ibemu certs" makes them
+
+Example, on a machine called head:
+  ibemu listen --fabric=lab
+)";
+
+constexpr char kJoinHelp[] =
+    R"(Usage: ibemu-peers join --line=FD [--certs=DIR] HOST[:PORT]
+Hand what a daemon asks of a daemon on HOST on to it.  For "--join" of "ibemu
+run" and "ibemud", which start it.
+
+  --line=FD       a socket by which the daemon sends its connections
+  --certs=DIR     this machine's certificates
+)";
+
+struct Flags {
+  std::vector<std::string> words;
+  int days = 365;
+  std::string name;  // of the program and the command
+  std::string fabric, certs, address;
+  int line = -1;
+};
+
+// What gRPC says of peers that are refused, once a second at most; the rest is
+// told otherwise, or to nobody.
+void LogRefusals(gpr_log_func_args* said) {
+  static std::atomic<int64_t> last = 0;
+  const std::string_view text = said->message;
+  const int64_t now = absl::ToUnixSeconds(absl::Now());
+  if (text.starts_with("Handshake failed") && last.exchange(now) != now) {
+    std::fprintf(stderr, "ibemu-peers: a peer is refused: %s\n", said->message);
+  }
+}
+
+// What "ibemu-peers" does until the end.  It ends as it stands, for threads of
+// gRPC may be in the middle of something.
+class Peers {
+ public:
+  explicit Peers(const Flags& flags) : flags_(flags), line_(flags.line) {}
+
+  absl::Status Listen() {
+    gpr_set_log_function(&LogRefusals);
+    IBEMU_ASSIGN_OR_RETURN(const std::string address,
+                           ibemu::peers::AddressIn(flags_.address, "[::]"));
+    IBEMU_RETURN_IF_ERROR(Prepare());
+    IBEMU_ASSIGN_OR_RETURN(ibemu::control::Client daemon,
+                           ibemu::control::Client::Connect(flags_.fabric));
+    const std::string socket = daemon.greeting().socket;
+    // Its answers would look like its end.
+    IBEMU_ASSIGN_OR_RETURN(const ibemu::control::Client watched,
+                           ibemu::control::Client::Connect(socket));
+    ibemu::peers::SubnetService service(std::move(daemon));
+    std::string bound;
+    IBEMU_ASSIGN_OR_RETURN(
+        const std::unique_ptr<grpc::Server> server,
+        ibemu::peers::Serve(address, certificates_, service, bound));
+    IBEMU_RETURN_IF_ERROR(
+        loop_->Watch(watched.fd(), [this] { loop_->Stop(); }));
+    SayReady(bound,
+             absl::StrCat("listening at ", bound, " for ", socket, "\n"));
+    Run();
+  }
+
+  absl::Status Join() {
+    gpr_set_log_function([](gpr_log_func_args*) {});  // errors are told
+    IBEMU_ASSIGN_OR_RETURN(const std::string address,
+                           ibemu::peers::AddressIn(flags_.address, ""));
+    IBEMU_RETURN_IF_ERROR(Prepare());
+    ibemu::peers::SubnetProxy proxy(
+        ibemu::peers::MakeChannel(address, certificates_), address);
+    ibemu::control::MethodTable methods;
+    proxy.AddTo(methods);
+    ibemu::control::ControlServer server(
+        *loop_, methods,
+        ibemu::control::GreetingLine({{"capabilities", methods.names()}}));
+    connected_ = [&server](UniqueFd client) {
+      server.Adopt(std::move(client), [] {});
+    };
+    SayReady("", absl::StrCat("joining ", address, "\n"));
+    Run();
+  }
+
+ private:
+  absl::Status Prepare() {
+    IBEMU_ASSIGN_OR_RETURN(
+        certificates_, ibemu::peers::LoadCertificates(
+                           flags_.certs.empty() ? ibemu::peers::DefaultFolder()
+                                                : flags_.certs));
+    IBEMU_RETURN_IF_ERROR(ibemu::launch::DropCapabilities(0));
+    // Some sandboxes know no seccomp.
+    ibemu::launch::ForbidSystemCalls().IgnoreError();
+    IBEMU_ASSIGN_OR_RETURN(loop_, ibemu::MakeLoop());
+    if (!line_.valid()) return absl::OkStatus();
+    return loop_->Watch(line_.get(), [this] {
+      UniqueFd client = ibemu::launch::ReceiveDescriptor(line_.get());
+      if (!client.valid()) return loop_->Stop();
+      connected_(std::move(client));
+    });
+  }
+
+  // To the daemon, or to people.
+  void SayReady(const std::string& address, const std::string& words) {
+    if (!line_.valid()) {
+      ibemu::PrintNow(words);
+      return;
+    }
+    const std::string text =
+        absl::StrCat(ibemu::launch::kPeersReady, address, "\n");
+    send(line_.get(), text.data(), text.size(), MSG_NOSIGNAL);
+  }
+
+  [[noreturn]] void Run() {
+    loop_->Run();
+    _exit(0);
+  }
+
+  const Flags& flags_;
+  const UniqueFd line_;
+  ibemu::peers::Certificates certificates_;
+  std::unique_ptr<Loop> loop_;
+  std::function<void(UniqueFd)> connected_ = [](UniqueFd) {};
+};
+
+absl::Status MakeCertificates(const Flags& flags) {
+  if (flags.words.size() < 2) {
+    return absl::InvalidArgumentError(
+        "the machines are missing: ibemu certs FOLDER NAME...");
+  }
+  std::vector<ibemu::peers::Machine> machines;
+  for (size_t i = 1; i < flags.words.size(); ++i) {
+    machines.push_back({absl::StrSplit(flags.words[i], ',')});
+  }
+  return ibemu::peers::MakeCertificates(flags.words[0], machines, flags.days);
+}
+
+// An error goes to the daemon that has started this; else to standard error.
+int Tell(const absl::Status& status, const Flags& flags) {
+  if (status.ok()) return 0;
+  if (flags.line < 0) return ibemu::cli::Fail(flags.name, status);
+  const std::string text(status.message());
+  send(flags.line, text.data(), text.size(), MSG_NOSIGNAL);
+  return 1;
+}
+
+// `program`: "ibemu", whose commands these are, or our own name.
+int Main(const std::string& program, std::vector<std::string> arguments) {
+  Flags flags;
+  ibemu::cli::Action action;
+  CLI::App app("", program);
+  ibemu::cli::SetHelp(app, kHelp);
+  app.set_version_flag("-v,--version",
+                       absl::StrCat("ibemu-peers ", ibemu::Version()));
+  app.require_subcommand(1);
+  CLI::App* const certs = app.add_subcommand("certs");
+  ibemu::cli::SetHelp(*certs, kCertsHelp);
+  certs->add_option("--days", flags.days)->check(CLI::Range(1, 36500));
+  certs->add_option("words", flags.words);
+  certs->callback(
+      [&] { action = [&] { return Tell(MakeCertificates(flags), flags); }; });
+  CLI::App* const listen = app.add_subcommand("listen");
+  ibemu::cli::SetHelp(*listen, kListenHelp);
+  listen->add_option("--fabric", flags.fabric);
+  listen->add_option("address", flags.address);
+  listen->callback(
+      [&] { action = [&] { return Tell(Peers(flags).Listen(), flags); }; });
+  CLI::App* const join = app.add_subcommand("join");
+  ibemu::cli::SetHelp(*join, kJoinHelp);
+  join->add_option("address", flags.address)->required();
+  join->callback(
+      [&] { action = [&] { return Tell(Peers(flags).Join(), flags); }; });
+  for (CLI::App* const command : {listen, join}) {
+    command->add_option("--certs", flags.certs);
+    command->add_option("--line", flags.line);
+  }
+  if (const auto status = ibemu::cli::Parse(app, std::move(arguments))) {
+    return *status;
+  }
+  flags.name =
+      absl::StrCat(program, " ", app.get_subcommands().front()->get_name());
+  return action();
+}
+
+}  // namespace
+
+// Only bugs and a lack of memory cause exceptions.
+// NOLINTNEXTLINE(bugprone-exception-escape)
+int main(int argc, char** argv) {
+  const std::string path = argc > 0 ? argv[0] : "ibemu-peers";
+  const std::string program = path.substr(path.rfind('/') + 1);
+  return ibemu::FinishOutput(program, Main(program, {argv + 1, argv + argc}));
+}

@@ -1,0 +1,94 @@
+#include "launch/peers_process.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "launch/standard_streams.h"
+
+namespace ibemu::launch {
+namespace {
+
+constexpr char kProgram[] = "ibemu-peers";
+
+// Memory is not asked for here: there may be other threads.
+[[noreturn]] void Execute(char* const* arguments, int line) {
+  // The daemon's mask is for its own signals.
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  setsid();  // a terminal's signals are for the daemon
+  fcntl(line, F_SETFD, 0);
+  LeaveStandardStreams(STDOUT_FILENO);
+  execv(arguments[0], arguments);
+  std::array<char, 256> why;
+  const int size = std::snprintf(why.data(), why.size(), "%s: %s", arguments[0],
+                                 std::strerror(errno));
+  (void)!write(line, why.data(), static_cast<size_t>(size));
+  _exit(1);
+}
+
+// Returns the first line that comes, or all that does.
+std::string ReadLine(int fd) {
+  std::string text;
+  char byte = 0;
+  while (true) {
+    const ssize_t count = read(fd, &byte, 1);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0 || byte == '\n') return text;
+    text += byte;
+  }
+}
+
+}  // namespace
+
+std::string PeersProgram() {
+  std::array<char, PATH_MAX> path;
+  const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
+  if (size > 0) {
+    const std::string_view self(path.data(), static_cast<size_t>(size));
+    std::string beside = absl::StrCat(
+        std::string(self.substr(0, self.rfind('/') + 1)), kProgram);
+    if (access(beside.c_str(), X_OK) == 0) return beside;
+  }
+  return absl::StrCat(IBEMU_PROGRAMS, "/", kProgram);
+}
+
+absl::StatusOr<PeersProcess> PeersProcess::Start(
+    std::vector<std::string> arguments) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    return absl::ErrnoToStatus(errno, "socketpair");
+  }
+  UniqueFd ours(ends[0]);
+  const UniqueFd theirs(ends[1]);
+  arguments.insert(arguments.begin(), PeersProgram());
+  arguments.push_back(absl::StrCat("--line=", theirs.get()));
+  std::vector<char*> words;
+  words.reserve(arguments.size() + 1);
+  for (std::string& word : arguments) words.push_back(word.data());
+  words.push_back(nullptr);
+  const pid_t pid = fork();
+  if (pid < 0) return absl::ErrnoToStatus(errno, "fork");
+  if (pid == 0) Execute(words.data(), theirs.get());
+  return PeersProcess(std::move(ours));
+}
+
+absl::StatusOr<std::string> PeersProcess::AwaitReady() const {
+  const std::string said = ReadLine(line_.get());
+  const std::string_view ready = kPeersReady;
+  if (said.starts_with(ready)) return said.substr(ready.size());
+  return absl::FailedPreconditionError(
+      said.empty() ? absl::StrCat(kProgram, " ended, and said nothing") : said);
+}
+
+}  // namespace ibemu::launch

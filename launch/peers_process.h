@@ -1,0 +1,48 @@
+// ibemu-peers, the program that speaks to other machines, beside a daemon.
+#ifndef IBEMU_LAUNCH_PEERS_PROCESS_H_
+#define IBEMU_LAUNCH_PEERS_PROCESS_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/unique_fd.h"
+
+namespace ibemu::launch {
+
+// The path of ibemu-peers: that of the build tree of this program, or the
+// installed one.
+std::string PeersProgram();
+
+// A PeersProcess is an ibemu-peers that serves this process, and ends with it.
+class PeersProcess {
+ public:
+  // Starts it with `arguments`.  It gets one end of a socket pair, the line, as
+  // the descriptor that its last argument, --line=FD, names.
+  //
+  // Errors: those of the system calls.
+  static absl::StatusOr<PeersProcess> Start(std::vector<std::string> arguments);
+
+  // Waits until it has read its certificates, and listens if it is to.  Returns
+  // where, else "".
+  //
+  // Errors: FailedPrecondition with what it says, or that it can't be executed.
+  absl::StatusOr<std::string> AwaitReady() const;
+
+  // Readable when it is ready, and then when it has ended.
+  int line() const { return line_.get(); }
+
+ private:
+  explicit PeersProcess(UniqueFd line) : line_(std::move(line)) {}
+
+  UniqueFd line_;
+};
+
+// What begins the process's line when all is well; anything else is an error.
+inline constexpr char kPeersReady[] = "ready ";
+
+}  // namespace ibemu::launch
+
+#endif  // IBEMU_LAUNCH_PEERS_PROCESS_H_

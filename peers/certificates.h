@@ -1,0 +1,54 @@
+// The certificates by which machines that share a subnet know each other.
+#ifndef IBEMU_PEERS_CERTIFICATES_H_
+#define IBEMU_PEERS_CERTIFICATES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace ibemu::peers {
+
+// The files of a machine's folder, named as in Kubernetes' secrets of type
+// kubernetes.io/tls, so that cert-manager's fit.
+inline constexpr char kAuthorityFile[] = "ca.crt";
+inline constexpr char kCertificateFile[] = "tls.crt";
+inline constexpr char kKeyFile[] = "tls.key";
+
+// What a machine has, as PEM text.
+struct Certificates {
+  std::string authority;    // whose signature others must have
+  std::string certificate;  // its own, with those between it and the authority
+  std::string key;          // that of `certificate`
+};
+
+// $IBEMU_CERTS, else "ibemu/certs" in $XDG_CONFIG_HOME or ~/.config.
+std::string DefaultFolder();
+
+// Reads and checks a machine's folder.
+//
+// Errors: NotFound, a file is missing; InvalidArgument, it is not what its name
+// says, or the three do not belong together; FailedPrecondition, the
+// certificate is not valid today.
+absl::StatusOr<Certificates> LoadCertificates(const std::string& folder);
+
+// A machine to make certificates for.
+struct Machine {
+  // By which others call it: names of DNS and IP addresses.  The first is also
+  // the name of its folder, and what `ibemu status` shows.
+  std::vector<std::string> names;
+};
+
+// Makes a folder for each machine below `folder`, with keys that its owner
+// alone can read, signed by the authority in there, which is made if there is
+// none.  Each is complete or not there.  They are valid for `days`.
+//
+// Errors: AlreadyExists, a machine has a folder; InvalidArgument, no name;
+// those of the file system.
+absl::Status MakeCertificates(const std::string& folder,
+                              const std::vector<Machine>& machines, int days);
+
+}  // namespace ibemu::peers
+
+#endif  // IBEMU_PEERS_CERTIFICATES_H_

@@ -1,0 +1,150 @@
+#include "peers/subnet_proxy.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <chrono>
+#include <future>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "control/bounded_stream.h"
+#include "peers/grpc_status.h"
+#include "peers/node_link_carrier.h"
+#include "peers/subnet_service.h"
+
+namespace ibemu::peers {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::chrono::seconds kPatience(5);
+
+// A node link of which the node is on another machine.
+struct NodeLink {
+  grpc::ClientContext context;
+  v1::FromAdapter first;
+  UniqueFd socket;
+  std::promise<grpc::Status> attached;
+};
+
+// Tells whether the node is ours, and carries what comes then.
+void Serve(v1::Subnet::Stub& stub, NodeLink& link) {
+  const auto stream = stub.AttachHost(&link.context);
+  v1::ToAdapter answer;
+  if (!stream->Write(link.first) || !stream->Read(&answer)) {
+    return link.attached.set_value(stream->Finish());
+  }
+  link.attached.set_value(grpc::Status::OK);
+  CarryNodeLink<v1::FromAdapter, v1::ToAdapter>(
+      std::move(link.socket), *stream, [&link] { link.context.TryCancel(); });
+  stream->Finish();
+}
+
+}  // namespace
+
+SubnetProxy::SubnetProxy(const std::shared_ptr<grpc::Channel>& channel,
+                         std::string address)
+    : stub_(v1::Subnet::NewStub(channel)), address_(std::move(address)) {}
+
+void SubnetProxy::AddTo(control::MethodTable& methods) {
+  Add(methods, "node.status", &SubnetProxy::DescribeHost);
+  Add(methods, "node.names", &SubnetProxy::ListHosts);
+  Add(methods, "wire.free", &SubnetProxy::ListFreeHosts);
+  Add(methods, "wire.attach", &SubnetProxy::AttachHost);
+}
+
+void SubnetProxy::Add(control::MethodTable& methods, std::string_view name,
+                      Method method) {
+  methods.Add(name, [this, method](control::Parameters& parameters,
+                                   control::Caller& caller) {
+    return (this->*method)(parameters, caller);
+  });
+}
+
+absl::StatusOr<json> SubnetProxy::DescribeHost(control::Parameters& parameters,
+                                               control::Caller&) {
+  v1::DescribeHostRequest request;
+  request.set_node(parameters.Text("node", ""));
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kPatience);
+  v1::Host host;
+  return Told(stub_->DescribeHost(&context, request, &host), host);
+}
+
+absl::StatusOr<json> SubnetProxy::ListHosts(control::Parameters& parameters,
+                                            control::Caller&) {
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kPatience);
+  v1::HostList hosts;
+  IBEMU_ASSIGN_OR_RETURN(json told,
+                         Told(stub_->ListHosts(&context, {}, &hosts), hosts));
+  return std::move(told["hosts"]);
+}
+
+absl::StatusOr<json> SubnetProxy::ListFreeHosts(control::Parameters& parameters,
+                                                control::Caller&) {
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kPatience);
+  v1::FreeHostList hosts;
+  IBEMU_ASSIGN_OR_RETURN(
+      json told, Told(stub_->ListFreeHosts(&context, {}, &hosts), hosts));
+  return std::move(told["guids"]);
+}
+
+absl::StatusOr<json> SubnetProxy::AttachHost(control::Parameters& parameters,
+                                             control::Caller& caller) {
+  const std::string node = parameters.Text("node", "");
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  UniqueFd socket = caller.TakeDescriptor();
+  IBEMU_RETURN_IF_ERROR(
+      control::CheckStreamSocket(socket.get(), "wire.attach"));
+  // It lives as long as its thread.
+  const auto link = std::make_shared<NodeLink>();
+  link->first.mutable_attach()->set_node(node);
+  link->first.mutable_attach()->set_node_link_version(kNodeLinkVersion);
+  link->socket = std::move(socket);
+  std::future<grpc::Status> attached = link->attached.get_future();
+  std::thread([stub = stub_, link] { Serve(*stub, *link); }).detach();
+  if (attached.wait_for(kPatience) != std::future_status::ready) {
+    link->context.TryCancel();
+  }
+  const grpc::Status status = attached.get();
+  if (!status.ok()) return Explain(status);
+  return json::object();
+}
+
+absl::Status SubnetProxy::Explain(const grpc::Status& status) const {
+  const absl::Status plain = FromGrpc(status);
+  if (!absl::IsUnavailable(plain) && !absl::IsDeadlineExceeded(plain) &&
+      !absl::IsCancelled(plain)) {
+    return plain;
+  }
+  const bool late = !absl::IsUnavailable(plain);
+  return {absl::StatusCode::kUnavailable,
+          absl::StrCat(address_, ": ",
+                       late ? "no answer in five seconds" : plain.message())};
+}
+
+absl::StatusOr<json> SubnetProxy::Told(
+    const grpc::Status& status,
+    const google::protobuf::Message& message) const {
+  if (!status.ok()) return Explain(status);
+  google::protobuf::util::JsonPrintOptions options;
+  options.always_print_primitive_fields = true;
+  options.preserve_proto_field_names = true;
+  std::string text;
+  const auto printed =
+      google::protobuf::util::MessageToJsonString(message, &text, options);
+  json told = json::parse(text, nullptr, false);
+  if (printed.ok() && !told.is_discarded()) return told;
+  return absl::UnavailableError(
+      absl::StrCat(address_, ": its answer can't be read"));
+}
+
+}  // namespace ibemu::peers

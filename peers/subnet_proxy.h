@@ -1,0 +1,55 @@
+// Another machine's daemon, behind a control socket of this one.
+#ifndef IBEMU_PEERS_SUBNET_PROXY_H_
+#define IBEMU_PEERS_SUBNET_PROXY_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "control/rpc.h"
+#include "nlohmann/json.hpp"
+#include "peers/subnet.grpc.pb.h"
+
+namespace ibemu::peers {
+
+// A SubnetProxy has those methods of the daemon that a daemon needs that joins
+// its fabric.  A call waits for the other machine, five seconds at most.  A
+// node link has two threads, which outlive this.
+class SubnetProxy {
+ public:
+  // `address`: of the other machine, for errors.
+  SubnetProxy(const std::shared_ptr<grpc::Channel>& channel,
+              std::string address);
+
+  // Adds node.status, node.names, wire.free and wire.attach.
+  void AddTo(control::MethodTable& methods);
+
+ private:
+  using Method = absl::StatusOr<nlohmann::json> (SubnetProxy::*)(
+      control::Parameters&, control::Caller&);
+
+  void Add(control::MethodTable& methods, std::string_view name, Method method);
+  absl::StatusOr<nlohmann::json> DescribeHost(control::Parameters& parameters,
+                                              control::Caller& caller);
+  absl::StatusOr<nlohmann::json> ListHosts(control::Parameters& parameters,
+                                           control::Caller& caller);
+  absl::StatusOr<nlohmann::json> ListFreeHosts(control::Parameters& parameters,
+                                               control::Caller& caller);
+  absl::StatusOr<nlohmann::json> AttachHost(control::Parameters& parameters,
+                                            control::Caller& caller);
+
+  // The daemon's errors as they are; those of the way to it with its address.
+  absl::Status Explain(const grpc::Status& status) const;
+  absl::StatusOr<nlohmann::json> Told(
+      const grpc::Status& status,
+      const google::protobuf::Message& message) const;
+
+  const std::shared_ptr<v1::Subnet::Stub> stub_;
+  const std::string address_;
+};
+
+}  // namespace ibemu::peers
+
+#endif  // IBEMU_PEERS_SUBNET_PROXY_H_

@@ -1,0 +1,111 @@
+#include "peers/subnet_service.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "control/rpc.h"
+#include "peers/grpc_status.h"
+#include "peers/node_link_carrier.h"
+
+namespace ibemu::peers {
+namespace {
+
+using nlohmann::json;
+
+// Who calls, for people: "pc7 (10.0.0.7)", the name that its certificate has.
+std::string PeerOf(const grpc::ServerContext& context) {
+  std::string name;
+  for (const grpc::string_ref& value :
+       context.auth_context()->FindPropertyValues(GRPC_X509_CN_PROPERTY_NAME)) {
+    name.assign(value.data(), value.size());
+  }
+  // "ipv4:10.0.0.7:41234" or "ipv6:%5Bfe80::1%5D:41234".
+  const std::string uri = context.peer();
+  const size_t begin = uri.find(':') + 1;
+  return absl::StrCat(
+      name, " (",
+      absl::StrReplaceAll(uri.substr(begin, uri.rfind(':') - begin),
+                          {{"%5B", ""}, {"%5D", ""}}),
+      ")");
+}
+
+}  // namespace
+
+grpc::Status SubnetService::DescribeHost(grpc::ServerContext*,
+                                         const v1::DescribeHostRequest* request,
+                                         v1::Host* host) {
+  return ToGrpc(Ask("node.status", {{"node", request->node()}}, "", *host));
+}
+
+grpc::Status SubnetService::ListHosts(grpc::ServerContext*,
+                                      const v1::ListHostsRequest*,
+                                      v1::HostList* hosts) {
+  return ToGrpc(Ask("node.names", json::object(), "hosts", *hosts));
+}
+
+grpc::Status SubnetService::ListFreeHosts(grpc::ServerContext*,
+                                          const v1::ListFreeHostsRequest*,
+                                          v1::FreeHostList* hosts) {
+  return ToGrpc(Ask("wire.free", json::object(), "guids", *hosts));
+}
+
+grpc::Status SubnetService::AttachHost(
+    grpc::ServerContext* context,
+    grpc::ServerReaderWriter<v1::ToAdapter, v1::FromAdapter>* stream) {
+  v1::FromAdapter first;
+  if (!stream->Read(&first)) {
+    return {grpc::StatusCode::CANCELLED, "no message came"};
+  }
+  absl::StatusOr<UniqueFd> socket = Attach(first, PeerOf(*context));
+  if (!socket.ok()) return ToGrpc(socket.status());
+  v1::ToAdapter answer;
+  answer.mutable_attached();
+  if (stream->Write(answer)) {
+    CarryNodeLink<v1::ToAdapter, v1::FromAdapter>(
+        *std::move(socket), *stream, [context] { context->TryCancel(); });
+  }
+  return {grpc::StatusCode::UNAVAILABLE, "the node link has ended"};
+}
+
+absl::StatusOr<UniqueFd> SubnetService::Attach(const v1::FromAdapter& first,
+                                               const std::string& peer) {
+  if (!first.has_attach()) {
+    return absl::InvalidArgumentError("the first message names no host");
+  }
+  const v1::Attach& attach = first.attach();
+  if (attach.node_link_version() != kNodeLinkVersion) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "this ibemu speaks version ", kNodeLinkVersion,
+        " of the node link, the other one ", attach.node_link_version(),
+        ": have the same on both machines"));
+  }
+  const std::lock_guard lock(mutex_);
+  return daemon_.OpenStream("wire.attach",
+                            {{"node", attach.node()}, {"peer", peer}});
+}
+
+absl::Status SubnetService::Ask(const std::string& method,
+                                const json& parameters, const std::string& name,
+                                google::protobuf::Message& message) {
+  absl::StatusOr<json> result = json();
+  {
+    const std::lock_guard lock(mutex_);
+    result = daemon_.Call(method, parameters);
+  }
+  if (!result.ok()) return result.status();
+  if (!name.empty()) result = json{{name, *std::move(result)}};
+  // What a peer may know is what the message has.
+  google::protobuf::util::JsonParseOptions options;
+  options.ignore_unknown_fields = true;
+  const auto parsed = google::protobuf::util::JsonStringToMessage(
+      control::Dump(*result), &message, options);
+  if (parsed.ok()) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat("the answer of ", method, ": ", parsed.ToString()));
+}
+
+}  // namespace ibemu::peers

@@ -1,0 +1,62 @@
+// The gRPC service of a daemon's subnet.
+#ifndef IBEMU_PEERS_SUBNET_SERVICE_H_
+#define IBEMU_PEERS_SUBNET_SERVICE_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/unique_fd.h"
+#include "control/client.h"
+#include "nlohmann/json.hpp"
+#include "peers/subnet.grpc.pb.h"
+
+namespace ibemu::peers {
+
+// What a node link says (daemon/remote_node/node_link_format.h) between
+// machines, which may have different versions of us.
+inline constexpr uint32_t kNodeLinkVersion = 1;
+
+// A SubnetService answers peers by asking the daemon, over one connection to
+// its control socket: a peer reaches the methods that are asked here, and no
+// other. Its functions are called by many threads of gRPC's.
+class SubnetService : public v1::Subnet::Service {
+ public:
+  explicit SubnetService(control::Client daemon) : daemon_(std::move(daemon)) {}
+
+  grpc::Status DescribeHost(grpc::ServerContext* context,
+                            const v1::DescribeHostRequest* request,
+                            v1::Host* host) override;
+  grpc::Status ListHosts(grpc::ServerContext* context,
+                         const v1::ListHostsRequest* request,
+                         v1::HostList* hosts) override;
+  grpc::Status ListFreeHosts(grpc::ServerContext* context,
+                             const v1::ListFreeHostsRequest* request,
+                             v1::FreeHostList* hosts) override;
+  grpc::Status AttachHost(
+      grpc::ServerContext* context,
+      grpc::ServerReaderWriter<v1::ToAdapter, v1::FromAdapter>* stream)
+      override;
+
+ private:
+  // Fills `message` with the result of a method, as the member `name` of one
+  // object if it is not empty.
+  absl::Status Ask(const std::string& method, const nlohmann::json& parameters,
+                   const std::string& name, google::protobuf::Message& message);
+  // One end of a node link, whose other end is the daemon's.  `peer`: who will
+  // have it, for people.
+  absl::StatusOr<UniqueFd> Attach(const v1::FromAdapter& first,
+                                  const std::string& peer);
+
+  std::mutex mutex_;
+  control::Client daemon_;  // guarded by it
+};
+
+}  // namespace ibemu::peers
+
+#endif  // IBEMU_PEERS_SUBNET_SERVICE_H_
