@@ -1,7 +1,7 @@
 # bash completion of ibemu(1) and ibemud(8).
 
 _ibemu_commands() {
-  echo "run ssh up down ls stop status nodes links health link node device host counter fault qp cq mr srq mcast scenario console capture events why export topology record doctor hca-probe help"
+  echo "run ssh up down ls stop listen certs status nodes links health link node device host counter fault qp cq mr srq mcast scenario console capture events why export topology record doctor hca-probe help"
 }
 
 # The words that follow a command, not its options.
@@ -19,13 +19,15 @@ _ibemu_words() {
 
 _ibemu_options() {
   case $1 in
-    ibemud) echo "--topology= --sm= --join= --backend= --front-end= --host= --profile= --sysfs= --major= --name= --socket= --http= --seed= --addresses= --check --version --help" ;;
-    run) echo "--topology= --sm= --seed= --addresses= --fabric= --join= --backend= --host= --no-adapter --profile= --device-name= --hostname= --net --outside= --state= --no-fast-path --sched= --explain --lint --keep --help" ;;
+    ibemud) echo "--topology= --sm= --join= --listen= --certs= --backend= --front-end= --host= --profile= --sysfs= --major= --name= --socket= --http= --seed= --addresses= --check --version --help" ;;
+    run) echo "--topology= --sm= --seed= --addresses= --fabric= --join= --certs= --backend= --host= --no-adapter --profile= --device-name= --hostname= --net --outside= --state= --no-fast-path --sched= --explain --lint --keep --help" ;;
     ssh) echo "--fabric= --help" ;;
     up) echo "--check --detach --json --help" ;;
     down) echo "--help" ;;
     ls) echo "--json --help" ;;
     stop) echo "--fabric= --help" ;;
+    listen) echo "--fabric= --certs= --help" ;;
+    certs) echo "--days= --help" ;;
     status) echo "--fabric= --json --help" ;;
     nodes) echo "--fabric= --all --json --help" ;;
     links) echo "--fabric= --all --json --help" ;;
@@ -114,6 +116,7 @@ _ibemu_value() {
       [[ $1 != --socket && $cur != */* ]] || _filedir
       ;;
     --ibnetdiscover | --ibstat) _filedir ;;
+    --certs) _filedir -d ;;
     --host) [[ ${words[0]##*/} != ibemu ]] || _ibemu_offer < <(_ibemu_nodes) ;;
     *) COMPREPLY=($(compgen -W "$(_ibemu_values "$1")" -- "$cur")) ;;
   esac

@@ -53,6 +53,8 @@ __ibemu_command up 'A fabric and programs on its hosts, from one file'
 __ibemu_command down 'End what "up" has started'
 __ibemu_command ls 'The fabrics that run'
 __ibemu_command stop "End a fabric's daemon"
+__ibemu_command listen 'Let other machines join a fabric'
+__ibemu_command certs 'Make the certificates of machines'
 __ibemu_command status 'What a daemon serves, and to whom'
 __ibemu_command nodes 'The nodes of a fabric'
 __ibemu_command links 'Its links'
@@ -85,6 +87,7 @@ $c -n '__ibemu_uses run' -l sm -x -a 'none static builtin'
 $c -n '__ibemu_uses run' -l seed -x
 $c -n '__ibemu_uses run' -l addresses -r -F
 $c -n '__ibemu_uses run' -l join -r -F -a '(__ibemu_fabrics)'
+$c -n '__ibemu_uses run listen' -l certs -x -a '(__fish_complete_directories)'
 $c -n '__ibemu_uses run' -l backend -x -a hca
 $c -n '__ibemu_uses run' -l host -x -a '(__ibemu_nodes)'
 $c -n '__ibemu_uses run' -l profile -x -a 'qib hfi1 cx7'
@@ -99,13 +102,14 @@ $c -n '__ibemu_uses run' -l no-fast-path
 $c -n '__ibemu_uses run' -l sched -x -a 'batch inherit'
 $c -n '__ibemu_uses run' -l keep
 $c -n '__ibemu_uses run' -l no-adapter
-$c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --addresses --fabric --join --backend --host --profile --device-name --hostname --outside --state --sched)'
+$c -n '__ibemu_uses run' -x -a '(__fish_complete_subcommand --fcs-skip=2 \'\' --topology --sm --seed --addresses --fabric --join --certs --backend --host --profile --device-name --hostname --outside --state --sched)'
 $c -n '__ibemu_uses ssh; and not __ibemu_has 0' -x -a '(__fish_complete_subcommand --fcs-skip=3 \'\' --fabric -l)'
 
-$c -n '__ibemu_uses run ssh stop status nodes links health link node device host counter fault qp cq mr srq mcast scenario console capture events why export' -l fabric -x -a '(__ibemu_fabrics)'
+$c -n '__ibemu_uses run ssh stop listen status nodes links health link node device host counter fault qp cq mr srq mcast scenario console capture events why export' -l fabric -x -a '(__ibemu_fabrics)'
 $c -n '__ibemu_uses up ls status nodes links health counter fault qp cq mr srq mcast events why doctor' -l json
 $c -n '__ibemu_uses nodes links why' -l all
-$c -n '__ibemu_uses ls status nodes links health console doctor' -f
+$c -n '__ibemu_uses ls listen status nodes links health console doctor' -f
+$c -n '__ibemu_uses certs' -l days -x
 $c -n '__ibemu_uses up' -l check
 $c -n '__ibemu_uses up' -l detach
 $c -n '__ibemu_uses down; and __ibemu_has 0' -a '(__ibemu_fabrics)'

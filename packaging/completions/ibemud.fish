@@ -5,6 +5,8 @@ set -l c complete -c ibemud
 $c -l topology -r -F -a "$generators"
 $c -l sm -x -a 'none static builtin'
 $c -l join -r -F
+$c -l listen -x
+$c -l certs -x -a '(__fish_complete_directories)'
 $c -l backend -x -a hca
 $c -a 'pci= access= model='
 $c -a "$generators"

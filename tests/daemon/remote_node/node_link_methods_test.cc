@@ -11,6 +11,7 @@
 #include "daemon/adapters/fabric_adapters.h"
 #include "daemon/connections/connection_table.h"
 #include "daemon/remote_node/remote_cable.h"
+#include "daemon/words/port_text.h"
 #include "fabric/subnet/subnet.h"
 #include "loop/epoll_loop.h"
 #include "nlohmann/json.hpp"
@@ -34,13 +35,26 @@ class NodeLinkMethodsTest : public ::testing::Test {
     return Ask(connection, node);
   }
   std::string Ask(Connection& connection, const std::string& node) {
+    return AskWith(connection, {{"node", node}});
+  }
+  std::string AskWith(Connection& connection, const json& parameters) {
     const json request = {
-        {"id", 1}, {"method", "wire.attach"}, {"params", {{"node", node}}}};
+        {"id", 1}, {"method", "wire.attach"}, {"params", parameters}};
     const json answer =
         json::parse(dispatcher_.Handle(request.dump(), connection));
     return answer.contains("error")
                ? answer["error"]["message"].get<std::string>()
                : "";
+  }
+  json Free() {
+    Connection connection;
+    return json::parse(
+        dispatcher_.Handle(R"({"id": 1, "method": "wire.free", "params": {}})",
+                           connection))["result"];
+  }
+  void TurnLoop() {
+    loop_->Post([this] { loop_->Stop(); });
+    loop_->Run();
   }
   bool IsRemote() const {
     return std::as_const(lab_.fabric).subnet().node(lab_.Host(2)).remote;
@@ -57,15 +71,49 @@ class NodeLinkMethodsTest : public ::testing::Test {
   UniqueFd adapter_;
 };
 
-TEST_F(NodeLinkMethodsTest, ANodeIsTheCallersWhileItsConnectionIsOpen) {
+TEST_F(NodeLinkMethodsTest, ANodeIsItsOwnersWhileTheSocketIsOpen) {
+  {
+    Connection connection;
+    EXPECT_EQ(Attach(connection, "host-2"), "");
+    EXPECT_TRUE(IsRemote());
+    auto cables = RemoteCables::Adopt(std::move(adapter_));
+    ASSERT_TRUE(cables.ok()) << cables.status();
+    EXPECT_EQ((*cables)->port_count(), 1);
+    TurnLoop();
+    EXPECT_TRUE(IsRemote());
+  }
+  while (IsRemote()) TurnLoop();
+  Connection next;
+  EXPECT_EQ(Attach(next, "host-2"), "");
+}
+
+TEST_F(NodeLinkMethodsTest, TellsWhoHasWhichNodeNow) {
+  EXPECT_EQ(methods_.List(), json::array());
+  Connection connection;
+  std::tie(adapter_, connection.descriptor) = testing::SocketPair();
+  EXPECT_EQ(
+      AskWith(connection, {{"node", "host-2"}, {"peer", "pc7 (10.0.0.7)"}}),
+      "");
+  EXPECT_EQ(methods_.List(),
+            json::array({{{"node", "host-2"}, {"peer", "pc7 (10.0.0.7)"}}}));
+  adapter_.Reset();
+  while (IsRemote()) TurnLoop();
+  EXPECT_EQ(methods_.List(), json::array());
+}
+
+TEST_F(NodeLinkMethodsTest, AHostIsFreeThatNoProgramAndNoOtherMachineHas) {
+  const auto guid = [this](int host) {
+    return GuidText(
+        std::as_const(lab_.fabric).subnet().node(lab_.Host(host)).node_guid);
+  };
+  EXPECT_EQ(Free(), json::array({guid(1), guid(2)}));
+  auto used = connections_.Get(FabricAdapters::IdOf(lab_.Host(1)));
+  EXPECT_EQ(Free(), json::array({guid(2)}));
   Connection connection;
   EXPECT_EQ(Attach(connection, "host-2"), "");
-  EXPECT_TRUE(IsRemote());
-  const auto cables = RemoteCables::Adopt(std::move(adapter_));
-  ASSERT_TRUE(cables.ok()) << cables.status();
-  EXPECT_EQ((*cables)->port_count(), 1);
-  connection.kept.clear();
-  EXPECT_FALSE(IsRemote());
+  EXPECT_EQ(Free(), json::array());
+  used.reset();
+  EXPECT_EQ(Free(), json::array({guid(1)}));
 }
 
 TEST_F(NodeLinkMethodsTest, ANodeHasOneAdapter) {
@@ -73,7 +121,6 @@ TEST_F(NodeLinkMethodsTest, ANodeHasOneAdapter) {
   EXPECT_EQ(Attach(first, "host-2"), "");
   EXPECT_EQ(Attach(second, "host-2"),
             "\"host-2\" has an adapter elsewhere already");
-  EXPECT_TRUE(second.kept.empty());
   EXPECT_TRUE(IsRemote());
 }
 
@@ -94,7 +141,6 @@ TEST_F(NodeLinkMethodsTest, SaysWhyANodeCannotBeHad) {
   EXPECT_EQ(Attach(connection, "sw1"), "\"sw1\" is no channel adapter");
   EXPECT_EQ(Ask(connection, "host-2"),
             "wire.attach needs a unix stream socket with the request");
-  EXPECT_TRUE(connection.kept.empty());
   EXPECT_FALSE(IsRemote());
 }
 
