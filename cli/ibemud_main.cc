@@ -140,8 +140,7 @@ std::string JoinMistake(const Flags& flags) {
   }
   if (flags.daemon.check || !flags.http.empty() || flags.listen) {
     return "--check, --http and --listen are for the daemon that has the "
-           "subnet, "
-           "not for one that joins it";
+           "subnet, not for one that joins it";
   }
   return "";
 }
@@ -200,6 +199,10 @@ std::string Mistake(const Flags& flags) {
   }
   if (std::string mistake = BackendMistake(flags); !mistake.empty()) {
     return mistake;
+  }
+  if (!flags.daemon.certificates.empty() && flags.join.empty() &&
+      !flags.listen) {
+    return "--certs goes together with --listen or --join=HOST:PORT";
   }
   if (!flags.name.empty() && !flags.daemon.socket.empty()) {
     return "--name and --socket exclude each other";

@@ -85,8 +85,9 @@ class Client {
       std::string_view fabric,
       absl::Duration patience = absl::InfiniteDuration());
 
-  // Takes over a connected socket, whose other end is RunPrivateDaemon()'s, and
-  // waits for the greeting.  `patience`: as Connect()'s.
+  // Takes over a connected socket, whose other end is RunPrivateDaemon()'s or
+  // that of ibemu-peers, and waits for the greeting.  `patience`: as
+  // Connect()'s.
   //
   // Errors: the one that kept the daemon from serving, with its own message.
   static absl::StatusOr<Client> Adopt(
@@ -140,8 +141,8 @@ class Client {
   // Returns what AttachNetwork() did, as it is now.
   absl::StatusOr<AttachedNetwork> ShowNetwork(const NetworkPort& port);
 
-  // Calls a method that sends a stream as long as this connection is open:
-  // passes it one end of a socket pair, and returns the other end.
+  // Calls a method that sends a stream, most of them as long as this connection
+  // is open: passes it one end of a socket pair, and returns the other end.
   absl::StatusOr<UniqueFd> OpenStream(std::string_view method,
                                       const nlohmann::json& parameters);
 

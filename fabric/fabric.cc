@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/observer_list.h"
+#include "base/status_macros.h"
 #include "fabric/agents/node_agents.h"
 #include "fabric/fabric_device.h"
 #include "fabric/forwarding/endpoints.h"
@@ -234,25 +235,30 @@ Hca* Fabric::FindHca(topology::NodeId node) const {
 
 AdapterFaults& Fabric::adapter_faults() { return impl_->adapter_faults; }
 
-absl::Status Fabric::SetRemote(topology::NodeId id, RemoteAdapter* adapter) {
-  Node& node = impl_->subnet.node(id);
+absl::Status Fabric::CheckRemote(topology::NodeId id) const {
+  const Node& node = subnet().node(id);
   if (node.type != mad::NodeType::kChannelAdapter) {
     return absl::FailedPreconditionError(
         absl::StrFormat("\"%s\" is no channel adapter", node.description));
   }
-  if (adapter != nullptr && node.remote) {
-    return absl::FailedPreconditionError(absl::StrFormat(
+  if (node.remote) {
+    return absl::AlreadyExistsError(absl::StrFormat(
         "\"%s\" has an adapter elsewhere already", node.description));
   }
-  for (int number = 1; adapter != nullptr && number <= node.port_count;
-       ++number) {
-    if (impl_->endpoints.ServiceAt(impl_->subnet.port_id(node, number))) {
+  for (int number = 1; number <= node.port_count; ++number) {
+    if (impl_->endpoints.ServiceAt(subnet().port_id(node, number))) {
       return absl::FailedPreconditionError(absl::StrFormat(
           "the subnet manager of --sm=builtin is on \"%s\": choose another "
           "node, or --sm=none",
           node.description));
     }
   }
+  return absl::OkStatus();
+}
+
+absl::Status Fabric::SetRemote(topology::NodeId id, RemoteAdapter* adapter) {
+  if (adapter != nullptr) IBEMU_RETURN_IF_ERROR(CheckRemote(id));
+  Node& node = impl_->subnet.node(id);
   impl_->endpoints.SetRemote(id, adapter);
   if (adapter != nullptr) impl_->described[id] = node.description;
   if (adapter == nullptr) {

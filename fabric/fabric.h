@@ -100,10 +100,14 @@ class Fabric {
   // device(node).port(n).ProcessLocal().  Its ports are down until SetPort().
   // Not owned; nullptr makes the node an ordinary one again, as after power-on.
   //
-  // Errors: FailedPrecondition if the node is not a channel adapter, has a
-  // remote adapter already, or is where the subnet manager of --sm=builtin
-  // runs.
+  // Errors: CheckRemote()'s.
   absl::Status SetRemote(topology::NodeId node, RemoteAdapter* adapter);
+  // Returns why no remote adapter may take the place of this node now.
+  //
+  // Errors: FailedPrecondition if the node is not a channel adapter, or is
+  // where the subnet manager of --sm=builtin runs; AlreadyExists if it has a
+  // remote adapter.
+  absl::Status CheckRemote(topology::NodeId node) const;
   // Sends a packet that the remote adapter made, through a port of its node.
   void SendFrom(PortId port, const Packet& packet);
   // Lets a port of a remote adapter train, or keeps it down, as its driver

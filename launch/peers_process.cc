@@ -1,7 +1,9 @@
 #include "launch/peers_process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,12 +15,14 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "base/pidfd.h"
 #include "launch/standard_streams.h"
 
 namespace ibemu::launch {
 namespace {
 
 constexpr char kProgram[] = "ibemu-peers";
+constexpr int kEndsWithin = 1000;  // milliseconds
 
 // Memory is not asked for here: there may be other threads.
 [[noreturn]] void Execute(char* const* arguments, int line) {
@@ -80,7 +84,20 @@ absl::StatusOr<PeersProcess> PeersProcess::Start(
   const pid_t pid = fork();
   if (pid < 0) return absl::ErrnoToStatus(errno, "fork");
   if (pid == 0) Execute(words.data(), theirs.get());
-  return PeersProcess(std::move(ours));
+  UniqueFd process(pidfd_open(pid, 0));
+  if (!process.valid()) return absl::ErrnoToStatus(errno, "pidfd_open");
+  return PeersProcess(std::move(ours), std::move(process));
+}
+
+PeersProcess::~PeersProcess() {
+  if (!process_.valid()) return;
+  line_.Reset();
+  pollfd ended = {process_.get(), POLLIN, 0};
+  if (poll(&ended, 1, kEndsWithin) == 0) {
+    pidfd_send_signal(process_.get(), SIGKILL, nullptr, 0);
+  }
+  siginfo_t info = {};
+  waitid(P_PIDFD, static_cast<id_t>(process_.get()), &info, WEXITED);
 }
 
 absl::StatusOr<std::string> PeersProcess::AwaitReady() const {

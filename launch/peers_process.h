@@ -34,10 +34,16 @@ class PeersProcess {
   // Readable when it is ready, and then when it has ended.
   int line() const { return line_.get(); }
 
- private:
-  explicit PeersProcess(UniqueFd line) : line_(std::move(line)) {}
+  // Waits until it has ended, and given its address back.
+  ~PeersProcess();
+  PeersProcess(PeersProcess&&) = default;
+  PeersProcess& operator=(PeersProcess&&) = default;
 
-  UniqueFd line_;
+ private:
+  PeersProcess(UniqueFd line, UniqueFd process)
+      : line_(std::move(line)), process_(std::move(process)) {}
+
+  UniqueFd line_, process_;
 };
 
 // What begins the process's line when all is well; anything else is an error.

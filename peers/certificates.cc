@@ -9,9 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -29,27 +27,41 @@ namespace fs = std::filesystem;
 
 // The authority's key stays where certificates are made.
 constexpr char kAuthorityKeyFile[] = "ca.key";
+// A chain of certificates is some KiB.
+constexpr size_t kLongestFile = size_t{1} << 20;
+// Of the authority, which is to outlive what it signs.
+constexpr int kAuthorityDays = 3650;
 constexpr mode_t kForAll = 0644, kForOwner = 0600, kFolder = 0700;
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) {
-    return absl::NotFoundError(
-        absl::StrCat(path, ": ", std::generic_category().message(errno),
-                     ": \"ibemu certs\" makes certificates"));
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text(kLongestFile, '\0');
+  const ssize_t size =
+      file.valid() ? read(file.get(), text.data(), text.size()) : -1;
+  if (size >= 0) {
+    text.resize(static_cast<size_t>(size));
+    return text;
   }
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  if (errno != ENOENT) return absl::ErrnoToStatus(errno, path);
+  return absl::NotFoundError(
+      absl::StrCat(path, ": ", std::generic_category().message(errno),
+                   ": \"ibemu certs\" makes certificates"));
 }
 
 absl::Status WriteFile(const std::string& path, std::string_view text,
                        mode_t mode) {
   const UniqueFd file(
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-  if (!file.valid() || write(file.get(), text.data(), text.size()) !=
-                           static_cast<ssize_t>(text.size())) {
-    return absl::ErrnoToStatus(errno, path);
-  }
-  return absl::OkStatus();
+  const ssize_t size =
+      file.valid() ? write(file.get(), text.data(), text.size()) : -1;
+  if (size < 0) return absl::ErrnoToStatus(errno, path);
+  if (static_cast<size_t>(size) == text.size()) return absl::OkStatus();
+  return absl::ErrnoToStatus(ENOSPC, path);
+}
+
+bool Exists(const std::string& path) {
+  std::error_code ignored;  // that it can't be told shows when it is made
+  return fs::exists(path, ignored);
 }
 
 absl::Status MakeFolder(const std::string& path) {
@@ -57,6 +69,22 @@ absl::Status MakeFolder(const std::string& path) {
     return absl::OkStatus();
   }
   return absl::ErrnoToStatus(errno, path);
+}
+
+// An authority signs itself.
+absl::Status CheckNow(const std::vector<X509Ptr>& authorities,
+                      const std::string& place) {
+  const absl::Status good = CheckSigned(authorities, authorities);
+  if (good.ok()) return good;
+  return absl::FailedPreconditionError(
+      absl::StrCat(place, ": ", good.message()));
+}
+
+absl::Status CheckPair(const X509& certificate, const EVP_PKEY& key,
+                       const std::string& place) {
+  if (X509_check_private_key(&certificate, &key) == 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(place, ": it is not the key of the certificate beside it"));
 }
 
 // As a host name or an address may look, and a folder, too.
@@ -75,30 +103,46 @@ absl::Status CheckMachine(const std::string& folder, const Machine& machine) {
     }
   }
   const std::string path = absl::StrCat(folder, "/", machine.names.front());
-  if (!fs::exists(path)) return absl::OkStatus();
+  if (!Exists(path)) return absl::OkStatus();
   return absl::AlreadyExistsError(absl::StrCat(
       path,
       ": it has certificates already: move the folder away for new "
       "ones"));
 }
 
+// The key is written last: with the certificate alone nobody can sign.
+absl::StatusOr<KeyPair> NewAuthority(const std::string& certificate,
+                                     const std::string& key, int days) {
+  IBEMU_ASSIGN_OR_RETURN(KeyPair made,
+                         MakeAuthority(std::max(days, kAuthorityDays)));
+  IBEMU_RETURN_IF_ERROR(
+      WriteFile(certificate, WriteCertificate(*made.certificate), kForAll));
+  IBEMU_RETURN_IF_ERROR(WriteFile(key, WriteKey(*made.key), kForOwner));
+  return made;
+}
+
 absl::StatusOr<KeyPair> FindAuthority(const std::string& folder, int days) {
   const std::string certificate = absl::StrCat(folder, "/", kAuthorityFile);
   const std::string key = absl::StrCat(folder, "/", kAuthorityKeyFile);
-  if (!fs::exists(certificate) && !fs::exists(key)) {
-    IBEMU_ASSIGN_OR_RETURN(KeyPair made, MakeAuthority(days));
-    IBEMU_RETURN_IF_ERROR(WriteFile(key, WriteKey(*made.key), kForOwner));
-    IBEMU_RETURN_IF_ERROR(
-        WriteFile(certificate, WriteCertificate(*made.certificate), kForAll));
-    return made;
+  if (!Exists(certificate) && !Exists(key)) {
+    return NewAuthority(certificate, key, days);
+  }
+  for (const std::string& file : {certificate, key}) {
+    if (Exists(file)) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat(file, ": it is missing, and ",
+                     file == key ? kAuthorityFile : kAuthorityKeyFile,
+                     " is there: put it back, or begin with another folder"));
   }
   IBEMU_ASSIGN_OR_RETURN(const std::string text, ReadFile(certificate));
   IBEMU_ASSIGN_OR_RETURN(std::vector<X509Ptr> read,
                          ReadCertificates(text, certificate));
+  IBEMU_RETURN_IF_ERROR(CheckNow(read, certificate));
   IBEMU_ASSIGN_OR_RETURN(const std::string key_text, ReadFile(key));
   KeyPair found;
-  found.certificate = std::move(read.front());
   IBEMU_ASSIGN_OR_RETURN(found.key, ReadKey(key_text, key));
+  IBEMU_RETURN_IF_ERROR(CheckPair(*read.front(), *found.key, key));
+  found.certificate = std::move(read.front());
   return found;
 }
 
@@ -163,10 +207,7 @@ absl::StatusOr<Certificates> LoadCertificates(const std::string& folder) {
       const std::vector<X509Ptr> chain,
       ReadCertificates(loaded.certificate, in(kCertificateFile)));
   IBEMU_ASSIGN_OR_RETURN(const KeyPtr key, ReadKey(loaded.key, in(kKeyFile)));
-  if (X509_check_private_key(chain.front().get(), key.get()) != 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        in(kKeyFile), ": it is not the key of ", kCertificateFile));
-  }
+  IBEMU_RETURN_IF_ERROR(CheckPair(*chain.front(), *key, in(kKeyFile)));
   if (const absl::Status good = CheckSigned(chain, authorities); !good.ok()) {
     return absl::FailedPreconditionError(
         absl::StrCat(in(kCertificateFile), ": ", good.message()));
@@ -176,8 +217,13 @@ absl::StatusOr<Certificates> LoadCertificates(const std::string& folder) {
 
 absl::Status MakeCertificates(const std::string& folder,
                               const std::vector<Machine>& machines, int days) {
+  std::set<std::string> names;
   for (const Machine& machine : machines) {
     IBEMU_RETURN_IF_ERROR(CheckMachine(folder, machine));
+    if (!names.insert(machine.names.front()).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("\"", machine.names.front(), "\" is named twice"));
+    }
   }
   IBEMU_RETURN_IF_ERROR(MakeFolder(folder));
   IBEMU_ASSIGN_OR_RETURN(const KeyPair authority, FindAuthority(folder, days));

@@ -42,10 +42,12 @@ struct Machine {
 
 // Makes a folder for each machine below `folder`, with keys that its owner
 // alone can read, signed by the authority in there, which is made if there is
-// none.  Each is complete or not there.  They are valid for `days`.
+// none, for ten years.  Each is complete or not there.  They are valid for
+// `days`.
 //
-// Errors: AlreadyExists, a machine has a folder; InvalidArgument, no name;
-// those of the file system.
+// Errors: AlreadyExists, a machine has a folder; InvalidArgument, no name, or
+// one twice; FailedPrecondition, the authority is not whole; those of the file
+// system.
 absl::Status MakeCertificates(const std::string& folder,
                               const std::vector<Machine>& machines, int days);
 

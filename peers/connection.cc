@@ -15,8 +15,12 @@ namespace {
 constexpr int kAsksEvery = 2000, kAnswersWithin = 3000;
 constexpr int kHandshakeWithin = 5000, kConnectsWithin = 5000;
 constexpr int kRetriesAfter = 100, kRetriesAtMostAfter = 1000;
-// The longest message, and what surrounds its bytes.
+// The longest message of a peer that joins, and what surrounds its bytes.  The
+// list of all hosts is longer, the other way.
 constexpr int kLongest = int{kMostAtOnce} + 4096;
+constexpr int kLongestList = 4 << 20;
+// Of all peers together.  A host has one as long as it is joined.
+constexpr int kMostThreads = 8192;
 // For all peers together.
 constexpr size_t kMostMemory = size_t{256} << 20;
 constexpr int kLastPort = 65535;
@@ -40,6 +44,7 @@ absl::StatusOr<std::string> AddressIn(const std::string& text,
   }
   if (at.empty()) at = host;
   if (!absl::SimpleAtoi(port, &number) || number < 0 || number > kLastPort ||
+      at.empty() || at.starts_with('[') != at.ends_with(']') ||
       (at.find(':') != std::string::npos && !at.starts_with('['))) {
     return absl::InvalidArgumentError(
         absl::StrCat("\"", text,
@@ -61,9 +66,9 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address,
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kRetriesAfter);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectsWithin);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kRetriesAtMostAfter);
-  arguments.SetMaxReceiveMessageSize(kLongest);
+  arguments.SetMaxReceiveMessageSize(kLongestList);
   return grpc::CreateCustomChannel(
-      address,
+      absl::StrCat("dns:///", address),  // whatever the host is called
       grpc::SslCredentials({.pem_root_certs = certificates.authority,
                             .pem_private_key = certificates.key,
                             .pem_cert_chain = certificates.certificate}),
@@ -86,6 +91,7 @@ absl::StatusOr<std::unique_ptr<grpc::Server>> Serve(
   builder.SetMaxReceiveMessageSize(kLongest);
   grpc::ResourceQuota quota;
   quota.Resize(kMostMemory);
+  quota.SetMaxThreads(kMostThreads);
   builder.SetResourceQuota(quota);
   // Two that listen at one port would share what comes.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);

@@ -61,6 +61,7 @@ void CarryNodeLink(UniqueFd socket, Stream& stream, const Cancel& cancel) {
       message.set_data(std::move(bytes));
       if (!stream.Write(message)) break;
     }
+    shutdown(socket.get(), SHUT_RDWR);  // ends what waits there for room
     cancel();
   });
   In message;

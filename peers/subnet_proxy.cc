@@ -37,6 +37,12 @@ void Serve(v1::Subnet::Stub& stub, NodeLink& link) {
   if (!stream->Write(link.first) || !stream->Read(&answer)) {
     return link.attached.set_value(stream->Finish());
   }
+  if (!answer.has_attached()) {
+    link.context.TryCancel();
+    link.attached.set_value({grpc::StatusCode::UNAVAILABLE,
+                             "it does not say that we are attached"});
+    return;
+  }
   link.attached.set_value(grpc::Status::OK);
   CarryNodeLink<v1::FromAdapter, v1::ToAdapter>(
       std::move(link.socket), *stream, [&link] { link.context.TryCancel(); });

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/status_macros.h"
 #include "control/rpc.h"
 #include "peers/grpc_status.h"
 #include "peers/node_link_carrier.h"
@@ -24,6 +25,14 @@ std::string PeerOf(const grpc::ServerContext& context) {
     name.assign(value.data(), value.size());
   }
   // "ipv4:10.0.0.7:41234" or "ipv6:%5Bfe80::1%5D:41234".
+  if (name.empty()) {  // as cert-manager makes them
+    for (const grpc::string_ref& value :
+         context.auth_context()->FindPropertyValues(
+             GRPC_X509_SAN_PROPERTY_NAME)) {
+      name.assign(value.data(), value.size());
+      break;
+    }
+  }
   const std::string uri = context.peer();
   const size_t begin = uri.find(':') + 1;
   return absl::StrCat(
@@ -33,24 +42,41 @@ std::string PeerOf(const grpc::ServerContext& context) {
       ")");
 }
 
+// Whoever waited for the daemon, while it was stopped, is not there any more.
+absl::Status GaveUp() { return absl::CancelledError("the peer gave up"); }
+
+// Of a host.  JSON has six bytes for some that are no text, and a line of the
+// control socket is bounded.
+constexpr size_t kLongestName = 256;
+
+absl::Status CheckName(const std::string& name) {
+  if (name.size() <= kLongestName) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the name of a host has ", kLongestName, " bytes at most"));
+}
+
 }  // namespace
 
-grpc::Status SubnetService::DescribeHost(grpc::ServerContext*,
+grpc::Status SubnetService::DescribeHost(grpc::ServerContext* context,
                                          const v1::DescribeHostRequest* request,
                                          v1::Host* host) {
-  return ToGrpc(Ask("node.status", {{"node", request->node()}}, "", *host));
+  if (absl::Status good = CheckName(request->node()); !good.ok()) {
+    return ToGrpc(good);
+  }
+  return ToGrpc(
+      Ask(*context, "node.status", {{"node", request->node()}}, "", *host));
 }
 
-grpc::Status SubnetService::ListHosts(grpc::ServerContext*,
+grpc::Status SubnetService::ListHosts(grpc::ServerContext* context,
                                       const v1::ListHostsRequest*,
                                       v1::HostList* hosts) {
-  return ToGrpc(Ask("node.names", json::object(), "hosts", *hosts));
+  return ToGrpc(Ask(*context, "node.names", json::object(), "hosts", *hosts));
 }
 
-grpc::Status SubnetService::ListFreeHosts(grpc::ServerContext*,
+grpc::Status SubnetService::ListFreeHosts(grpc::ServerContext* context,
                                           const v1::ListFreeHostsRequest*,
                                           v1::FreeHostList* hosts) {
-  return ToGrpc(Ask("wire.free", json::object(), "guids", *hosts));
+  return ToGrpc(Ask(*context, "wire.free", json::object(), "guids", *hosts));
 }
 
 grpc::Status SubnetService::AttachHost(
@@ -60,7 +86,7 @@ grpc::Status SubnetService::AttachHost(
   if (!stream->Read(&first)) {
     return {grpc::StatusCode::CANCELLED, "no message came"};
   }
-  absl::StatusOr<UniqueFd> socket = Attach(first, PeerOf(*context));
+  absl::StatusOr<UniqueFd> socket = Attach(*context, first);
   if (!socket.ok()) return ToGrpc(socket.status());
   v1::ToAdapter answer;
   answer.mutable_attached();
@@ -71,8 +97,8 @@ grpc::Status SubnetService::AttachHost(
   return {grpc::StatusCode::UNAVAILABLE, "the node link has ended"};
 }
 
-absl::StatusOr<UniqueFd> SubnetService::Attach(const v1::FromAdapter& first,
-                                               const std::string& peer) {
+absl::StatusOr<UniqueFd> SubnetService::Attach(
+    const grpc::ServerContext& context, const v1::FromAdapter& first) {
   if (!first.has_attach()) {
     return absl::InvalidArgumentError("the first message names no host");
   }
@@ -83,17 +109,21 @@ absl::StatusOr<UniqueFd> SubnetService::Attach(const v1::FromAdapter& first,
         " of the node link, the other one ", attach.node_link_version(),
         ": have the same on both machines"));
   }
+  IBEMU_RETURN_IF_ERROR(CheckName(attach.node()));
+  const json parameters = {{"node", attach.node()}, {"peer", PeerOf(context)}};
   const std::lock_guard lock(mutex_);
-  return daemon_.OpenStream("wire.attach",
-                            {{"node", attach.node()}, {"peer", peer}});
+  if (context.IsCancelled()) return GaveUp();
+  return daemon_.OpenStream("wire.attach", parameters);
 }
 
-absl::Status SubnetService::Ask(const std::string& method,
+absl::Status SubnetService::Ask(const grpc::ServerContext& context,
+                                const std::string& method,
                                 const json& parameters, const std::string& name,
                                 google::protobuf::Message& message) {
   absl::StatusOr<json> result = json();
   {
     const std::lock_guard lock(mutex_);
+    if (context.IsCancelled()) return GaveUp();
     result = daemon_.Call(method, parameters);
   }
   if (!result.ok()) return result.status();

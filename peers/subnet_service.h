@@ -18,8 +18,8 @@
 
 namespace ibemu::peers {
 
-// What a node link says (daemon/remote_node/node_link_format.h) between
-// machines, which may have different versions of us.
+// The version of what a node link says, for machines that have different ones
+// of us: daemon/remote_node/node_link_format.h, whose every change counts.
 inline constexpr uint32_t kNodeLinkVersion = 1;
 
 // A SubnetService answers peers by asking the daemon, over one connection to
@@ -46,12 +46,12 @@ class SubnetService : public v1::Subnet::Service {
  private:
   // Fills `message` with the result of a method, as the member `name` of one
   // object if it is not empty.
-  absl::Status Ask(const std::string& method, const nlohmann::json& parameters,
+  absl::Status Ask(const grpc::ServerContext& context,
+                   const std::string& method, const nlohmann::json& parameters,
                    const std::string& name, google::protobuf::Message& message);
-  // One end of a node link, whose other end is the daemon's.  `peer`: who will
-  // have it, for people.
-  absl::StatusOr<UniqueFd> Attach(const v1::FromAdapter& first,
-                                  const std::string& peer);
+  // One end of a node link, whose other end is the daemon's.
+  absl::StatusOr<UniqueFd> Attach(const grpc::ServerContext& context,
+                                  const v1::FromAdapter& first);
 
   std::mutex mutex_;
   control::Client daemon_;  // guarded by it

@@ -5,7 +5,7 @@ A room is a folder whose meson.build has a list NAME_rooms (NAME: the path, with
 "_" for "/").  It may include headers of itself and of the rooms in that list,
 which holds no room that it does not include.  Meson wants each room defined
 before it is named, so there are no circles.  Beyond that:
-- what one room alone may use: libfuse, liburing, gRPC;
+- what one room alone may use: libfuse, liburing, gRPC, OpenSSL;
 - what must not know each other: our driver and the model that judges it;
 - the clock, chance and sleep come from base/ and loop/, not from behind the back
   of Timers and Random;
@@ -19,7 +19,8 @@ import re
 import sys
 
 NO_ROOMS = {"bench", "testing", "tests", "build"}  # they may include all
-ONLY_IN = {"fuse": "cuse/fuse", "liburing": "loop", "grpcpp": "peers"}
+ONLY_IN = {"fuse": "cuse/fuse", "liburing": "loop", "grpc": "peers", "grpcpp": "peers", "google": "peers",
+           "openssl": "peers"}
 STRANGERS = [("hca/mlx4", "hca/model"), ("hca/mlx4", "fabric"),
              ("hca/mlx4", "hca/remote")]
 CLOCKS = {
@@ -38,6 +39,7 @@ CLOCK_FILES = {
     "daemon/hca_backend.cc",
     "daemon/progress.cc",
     "daemon/remote_node/remote_cable.cc",
+    "peers/grpc_log.cc",
     "peers/subnet_proxy.cc",
 }
 MOST_FILES = 35
@@ -48,7 +50,7 @@ CLOCK = re.compile(
     r"\brandom_device\b|_distribution\b|"
     r"\b(nano|u)?sleep\(|\bsleep_for\b|\bclock_gettime\b|\brand\(")
 INCLUDE = re.compile(
-    r'#include (?:"(\w[\w/]*)/\w+\.h"|<(fuse|liburing|grpcpp)\b)')
+    r'#include (?:"(\w[\w/]*)/\w+\.h"|<(fuse|liburing|grpc|grpcpp|google|openssl)\b)')
 ROOMS = re.compile(r"^(\w+)_rooms = \[([^\]]*)\]", re.M)
 
 

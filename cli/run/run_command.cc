@@ -171,7 +171,11 @@ absl::Status CheckNoAdapter(const RunFlags& flags) {
 
 absl::Status CheckJoin(const RunFlags& flags) {
   const RunOptions& options = flags.options;
-  if (!options.join) return absl::OkStatus();
+  if (!options.join) {
+    if (options.certificates.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "--certs goes together with --join=HOST:PORT");
+  }
   if (options.topology || options.sm || options.addresses || options.fabric ||
       flags.backend) {
     return absl::InvalidArgumentError(
@@ -180,7 +184,8 @@ absl::Status CheckJoin(const RunFlags& flags) {
   }
   if (options.join->empty()) {
     return absl::InvalidArgumentError(
-        "--join=: which fabric is missing: a name, or the path of a socket");
+        "--join=: which fabric is missing: a name, the path of a socket, or "
+        "HOST:PORT");
   }
   if (!options.hosts.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(

@@ -39,10 +39,12 @@ absl::StatusOr<control::Client> Authority::Connect(
   }
   UniqueFd ours(ends[0]);
   const UniqueFd theirs(ends[1]);
-  if (!launch::SendDescriptor(peers_->line(), theirs.get()).ok()) {
-    return absl::UnavailableError(
-        "ibemu-peers, by which it is reached, has ended: start this daemon "
-        "again");
+  const absl::Status sent =
+      launch::SendDescriptor(peers_->line(), theirs.get());
+  if (!sent.ok()) {
+    return absl::UnavailableError(absl::StrCat(
+        "ibemu-peers, by which it is reached, takes no connection (",
+        sent.message(), "): if it has ended, start this daemon again"));
   }
   return control::Client::Adopt(ours.Release(), patience);
 }

@@ -1,5 +1,6 @@
 #include "daemon/remote_node/join_fabric.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
@@ -29,8 +30,15 @@ using topology::NodeId;
 constexpr absl::Duration kPatience = absl::Milliseconds(500);
 // To plug a host in again.  So long, too, the end of this daemon may wait.
 constexpr absl::Duration kPlugsWithin = absl::Seconds(2);
+// That find all hosts taken which were free just before.
+constexpr int kMostRounds = 16;
 // For an answer of a host's agents; so long this daemon serves nobody.
 constexpr absl::Duration kAnswersWithin = absl::Seconds(10);
+
+absl::Status Unreadable() {
+  return absl::UnavailableError(
+      "the answer of the subnet's daemon can't be read");
+}
 
 // Asks the node's own agents.
 template <class Attribute>
@@ -97,17 +105,29 @@ void AddTo(topology::Topology& topology, topology::NodeSpec host) {
   topology.nodes.push_back(std::move(beyond));
 }
 
-absl::StatusOr<std::string> GuidOf(control::Client& client,
-                                   const std::string& host) {
+// Asks for the one adapter of a host: {"guid": "0x...", "link_local": ...,
+// "ports": [{"port": 1, "addresses": [...]}, ...]}.
+absl::StatusOr<json> AdapterOf(control::Client& client,
+                               const std::string& host) {
   IBEMU_ASSIGN_OR_RETURN(const json status,
                          client.Call("node.status", {{"node", host}}));
-  const json& adapters = status["adapters"];
+  const json adapters = status.value("adapters", json::array());
   if (adapters.size() != 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("\"", host, "\" has ", adapters.size(),
                      " adapters: name each by its GUID"));
   }
-  return adapters[0]["guid"].get<std::string>();
+  json adapter = adapters.front();
+  bool good = adapter.is_object() && adapter.contains("guid") &&
+              adapter["guid"].is_string() && adapter.contains("ports") &&
+              adapter["ports"].is_array();
+  for (const json& port : good ? adapter["ports"] : json::array()) {
+    good = good && port.is_object() && port.contains("port") &&
+           port["port"].is_number_integer() && port.contains("addresses") &&
+           port["addresses"].is_array();
+  }
+  if (!good) return Unreadable();
+  return adapter;
 }
 
 // Checks that there are all hosts, before the link of the first goes down.
@@ -117,7 +137,8 @@ absl::Status CheckHosts(control::Client& client,
   for (const std::string& host : hosts) {
     std::string guid = host;
     if (host != kAnyHost) {
-      IBEMU_ASSIGN_OR_RETURN(guid, GuidOf(client, host));
+      IBEMU_ASSIGN_OR_RETURN(const json adapter, AdapterOf(client, host));
+      guid = adapter["guid"];
     }
     if (!guids.insert(guid).second) {
       return absl::InvalidArgumentError(
@@ -144,24 +165,21 @@ absl::StatusOr<Found> PlugInto(const Authority& authority,
 
 // Others may take the same at the same time.
 absl::StatusOr<Found> PlugIntoAny(const Authority& authority) {
-  while (true) {
+  for (int round = 0; round < kMostRounds; ++round) {
     IBEMU_ASSIGN_OR_RETURN(control::Client client, authority.Connect());
     IBEMU_ASSIGN_OR_RETURN(const json free,
                            client.Call("wire.free", json::object()));
-    if (free.empty()) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "--host=", kAnyHost, ": no host of \"", authority.name(),
-          "\" is free: end one, or start it with a larger topology"));
-    }
+    if (!free.is_array() || free.empty()) break;
     for (const json& guid : free) {
+      if (!guid.is_string()) return Unreadable();
       absl::StatusOr<Found> found =
           PlugInto(authority, guid.get<std::string>());
-      if (found.ok() || (!absl::IsAlreadyExists(found.status()) &&
-                         !absl::IsFailedPrecondition(found.status()))) {
-        return found;
-      }
+      if (found.ok() || !absl::IsAlreadyExists(found.status())) return found;
     }
   }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "--host=", kAnyHost, ": no host of \"", authority.name(),
+      "\" is free: end a run, or start it with a larger topology"));
 }
 
 // The same of a daemon that was gone: the node is that of the same GUID and as
@@ -169,10 +187,8 @@ absl::StatusOr<Found> PlugIntoAny(const Authority& authority) {
 JoinedHost::Plugged PlugIntoAgain(const Authority& authority,
                                   const std::string& guid, size_t ports) {
   IBEMU_ASSIGN_OR_RETURN(control::Client client, authority.Connect(kPatience));
-  IBEMU_ASSIGN_OR_RETURN(const json status,
-                         client.Call("node.status", {{"node", guid}}));
-  constexpr const char* kPorts = "/adapters/0/ports";
-  const size_t has = status.value(json::json_pointer(kPorts), json()).size();
+  IBEMU_ASSIGN_OR_RETURN(const json adapter, AdapterOf(client, guid));
+  const size_t has = adapter["ports"].size();
   if (has != ports) {
     return absl::FailedPreconditionError(
         absl::StrCat(guid, " of \"", authority.name(), "\" has ", has,
@@ -214,6 +230,11 @@ absl::Status AddOthers(control::Client& client, AddressPlan& plan) {
   IBEMU_ASSIGN_OR_RETURN(const json names,
                          client.Call("node.names", json::object()));
   for (const json& host : names) {
+    if (!host.is_object() || !host.contains("address") ||
+        !host["address"].is_string() || !host.contains("node") ||
+        !host["node"].is_string()) {
+      return Unreadable();
+    }
     const std::optional<wire::IpNetwork> address = wire::ParseNetwork(
         absl::StrCat(host["address"].get<std::string>(), "/32"));
     if (address && !plan.PortWith(address->address)) {
@@ -227,16 +248,16 @@ absl::Status AddOthers(control::Client& client, AddressPlan& plan) {
 
 // Gives a host the addresses that it has at the authority.
 absl::Status AddAddresses(control::Client& client, const std::string& host,
-                          AdapterId adapter, AddressPlan& plan) {
-  IBEMU_ASSIGN_OR_RETURN(const json status,
-                         client.Call("node.status", {{"node", host}}));
-  const json& described = status["adapters"][0];
+                          int port_count, AdapterId adapter,
+                          AddressPlan& plan) {
+  IBEMU_ASSIGN_OR_RETURN(const json described, AdapterOf(client, host));
   if (const auto link_local =
           NetworkIn(described.value("link_local", json()))) {
     plan.SetLinkLocal(adapter, *link_local);
   }
   for (const json& port : described["ports"]) {
     const AddressPlan::Owner owner{adapter, port["port"].get<int>()};
+    if (owner.port < 1 || owner.port > port_count) return Unreadable();
     for (const json& text : port["addresses"]) {
       const std::optional<wire::IpNetwork> network = NetworkIn(text);
       if (network) IBEMU_RETURN_IF_ERROR(plan.Add(owner, *network));
@@ -255,14 +276,19 @@ absl::StatusOr<JoinedFabric> JoinFabric(
   JoinedFabric joined;
   IBEMU_ASSIGN_OR_RETURN(control::Client client, authority->Connect());
   IBEMU_RETURN_IF_ERROR(CheckHosts(client, hosts));
-  for (const std::string& host : hosts) {
+  // Those that are named come first, or one of them might be any.
+  std::vector<std::string> in_order = hosts;
+  std::ranges::stable_partition(
+      in_order, [](const std::string& host) { return host != kAnyHost; });
+  for (const std::string& host : in_order) {
     const AdapterId adapter = FabricAdapters::IdOf(
         NodeId{static_cast<uint32_t>(topology.nodes.size())});
     IBEMU_ASSIGN_OR_RETURN(Found found, host == kAnyHost
                                             ? PlugIntoAny(*authority)
                                             : PlugInto(*authority, host));
-    IBEMU_RETURN_IF_ERROR(
-        AddAddresses(client, found.name, adapter, joined.addresses));
+    IBEMU_RETURN_IF_ERROR(AddAddresses(client, found.name,
+                                       found.cables->port_count(), adapter,
+                                       joined.addresses));
     IBEMU_ASSIGN_OR_RETURN(topology::NodeSpec spec,
                            SpecOf(*found.cables, host));
     plugged.push_back(std::move(found.cables));

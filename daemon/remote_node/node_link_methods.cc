@@ -42,7 +42,7 @@ absl::StatusOr<json> NodeLinkMethods::Attach(control::Parameters& parameters,
       control::CheckStreamSocket(socket.get(), "wire.attach"));
   IBEMU_ASSIGN_OR_RETURN(const topology::NodeId node, fabric_.Find(name));
   if (hosts_.FindUsed(FabricAdapters::IdOf(node)) != nullptr) {
-    return absl::FailedPreconditionError(absl::StrCat(
+    return absl::AlreadyExistsError(absl::StrCat(
         "\"", fabric_.subnet().node(node).description,
         "\" is the host of an \"ibemu run\": end that one first (\"ibemu "
         "status\" lists them), or choose another"));
@@ -64,12 +64,11 @@ absl::StatusOr<json> NodeLinkMethods::Free(
   const fabric::Subnet& subnet = fabric_.subnet();
   for (uint32_t i = 0; i < fabric_.node_count(); ++i) {
     const topology::NodeId id{i};
-    const fabric::Node& node = subnet.node(id);
-    if (node.is_switch() || node.remote || !node.plugged ||
+    if (!subnet.node(id).plugged || !fabric_.CheckRemote(id).ok() ||
         hosts_.FindUsed(FabricAdapters::IdOf(id)) != nullptr) {
       continue;
     }
-    guids.push_back(GuidText(node.node_guid));
+    guids.push_back(GuidText(subnet.node(id).node_guid));
     if (guids.size() == kMostFree) break;
   }
   return guids;

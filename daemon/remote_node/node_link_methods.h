@@ -25,13 +25,13 @@ class NodeLinkMethods {
   NodeLinkMethods(Loop& loop, fabric::Fabric& fabric, HostTable& hosts);
 
   // Adds
-  //   wire.attach  {"node": "node-2", "peer": "pc7 (10.0.0.7)"}, and with it
-  //   one
-  //                end of a pair of stream sockets, whose other end is a
-  //                RemoteCables'.  The node is its owner's while that is open.
-  //                "peer": who has it on another machine, for people
+  //   wire.attach  {"node": "node-2", "peer": "pc7 (10.0.0.7)"} and one end of
+  //   a
+  //                pair of stream sockets, whose other end is a RemoteCables':
+  //                the node is its owner's while that is open.  "peer": who has
+  //                it on another machine, for people
   //   wire.free    ["0x...", ...]: the GUIDs of hosts' adapters that no program
-  //                here and no other machine has, kMostFree at most
+  //                here and nobody elsewhere has, kMostFree at most
   void AddTo(control::MethodTable& dispatcher);
 
   // [{"node": "node-2", "peer": ...}, ...]: who has which node now; "peer" is

@@ -367,20 +367,21 @@ class ListeningFabric(JoinedFabric):
     certificate."""
 
     nobody = "Connection refused"
+    own_address, called = "127.0.0.1", "localhost"  # of the head
 
     def __init__(self, account, name, topology, port=0, options=(), **others):
         self.certificates = account.home / f"{name}.certs"
         if not self.certificates.exists():
             account.run("ibemu", "certs", self.certificates,
-                        "head,localhost,127.0.0.1", "pc7")
+                        f"head,{self.called},{self.own_address}", "pc7")
         super().__init__(account, name, topology, options=[
-            *options, f"--listen=127.0.0.1:{port}",
+            *options, f"--listen={self.own_address}:{port}",
             f"--certs={self.certificates}/head"], **others)
         self.port = int(re.search(r"for other machines at \S+:(\d+)",
                                   self.daemon.output)[1])
 
     def joining(self, machine="pc7"):
-        return [f"--join=localhost:{self.port}",
+        return [f"--join={self.called}:{self.port}",
                 f"--certs={self.certificates}/{machine}"]
 
     def again(self, topology, **options):

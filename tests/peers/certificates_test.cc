@@ -112,6 +112,26 @@ TEST_F(CertificatesTest, AMachineThatHasCertificatesKeepsThemAndSoDoAll) {
   EXPECT_FALSE(fs::exists(In("pc7")));
 }
 
+TEST_F(CertificatesTest, AnAuthorityThatIsNotWholeSignsNothing) {
+  ASSERT_TRUE(Make({{{"head"}}}).ok());
+  fs::rename(In("ca.key"), In("away"));
+  EXPECT_THAT(
+      Make({{{"pc7"}}}).message(),
+      HasSubstr("ca.key: it is missing, and ca.crt is there: put it back"));
+  ASSERT_TRUE(
+      MakeCertificates(home_.path() + "/other", {{{"pc7"}}}, kDays).ok());
+  fs::copy(home_.path() + "/other/ca.key", In("ca.key"));
+  EXPECT_THAT(Make({{{"pc7"}}}).message(),
+              HasSubstr("ca.key: it is not the key of the certificate"));
+  EXPECT_FALSE(fs::exists(In("pc7")));
+}
+
+TEST_F(CertificatesTest, AMachineIsNamedOnce) {
+  EXPECT_THAT(Make({{{"pc7"}}, {{"pc7"}}}).message(),
+              HasSubstr("\"pc7\" is named twice"));
+  EXPECT_FALSE(fs::exists(folder_));
+}
+
 TEST_F(CertificatesTest, WhatIsNoNameOfAMachineIsRefused) {
   for (const char* const name : {"", "../up", "a/b", "-x", ".x", "a b"}) {
     const absl::Status made = Make({{{name}}});
@@ -131,8 +151,9 @@ TEST_F(CertificatesTest, FilesThatDoNotBelongTogetherAreTold) {
   ASSERT_TRUE(Make({{{"head"}}, {{"pc7"}}}).ok());
   fs::copy(In("pc7/tls.key"), In("head/tls.key"),
            fs::copy_options::overwrite_existing);
-  EXPECT_THAT(LoadCertificates(In("head")).status().message(),
-              HasSubstr("tls.key: it is not the key of tls.crt"));
+  EXPECT_THAT(
+      LoadCertificates(In("head")).status().message(),
+      HasSubstr("tls.key: it is not the key of the certificate beside it"));
   ASSERT_TRUE(
       MakeCertificates(home_.path() + "/other", {{{"pc7"}}}, kDays).ok());
   fs::copy(home_.path() + "/other/ca.crt", In("pc7/ca.crt"),

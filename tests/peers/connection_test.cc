@@ -19,10 +19,12 @@ TEST(ConnectionTest, AnAddressMayLackItsPortOrItsHost) {
 
 TEST(ConnectionTest, WhatIsNoAddressIsRefusedWithAnExample) {
   for (const char* const text :
-       {"head:x", "head:-1", "head:65536", "a:b:c", "fd00::1"}) {
+       {"head:x", "head:-1", "head:65536", "a:b:c", "fd00::1", "[fd00::1",
+        "[fd00::1:1", "fd00]:1"}) {
     const auto address = AddressIn(text, "[::]");
     EXPECT_TRUE(absl::IsInvalidArgument(address.status())) << text;
   }
+  EXPECT_TRUE(absl::IsInvalidArgument(AddressIn(":7471", "").status()));
   EXPECT_EQ(
       AddressIn("head:x", "").status().message(),
       "\"head:x\" is no address and port: HOST:PORT or [ADDRESS]:PORT, as "

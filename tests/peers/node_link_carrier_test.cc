@@ -139,6 +139,18 @@ TEST_F(NodeLinkCarrierTest, APeerIsGoneThatSendsMoreThanWasAgreed) {
   EXPECT_EQ(ReceiveSome(daemon_.get()), "");
 }
 
+TEST_F(NodeLinkCarrierTest, APeerMayGoWhileTheDaemonReadsNothing) {
+  const int reads_nothing = daemon_.get();
+  for (int i = 0; i < 16; ++i) stream_.Say(std::string(kMostAtOnce, 'x'));
+  ASSERT_TRUE(SendAll(reads_nothing, "heard by nobody"));
+  EXPECT_EQ(stream_.Hear(15), "heard by nobody");
+  stream_.End();
+  ASSERT_TRUE(SendAll(reads_nothing, "not taken"));
+  carrier_.join();  // or this waits for ever
+  carrier_ = std::thread([] {});
+  EXPECT_FALSE(Receive(1).empty());  // what was carried by then
+}
+
 TEST_F(NodeLinkCarrierTest, TheStreamEndsWithTheDaemon) {
   daemon_.Reset();
   v1::FromAdapter message;

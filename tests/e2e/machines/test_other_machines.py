@@ -118,7 +118,7 @@ def test_a_head_of_another_name_is_not_believed(lab):
     (lambda folder: (folder / "tls.key").write_text("nonsense"),
      "tls.key: it holds no private key (PEM) without a password"),
     (lambda folder: shutil.copy(folder / "../head/tls.key", folder / "tls.key"),
-     "tls.key: it is not the key of tls.crt"),
+     "tls.key: it is not the key of the certificate beside it"),
     (lambda folder: shutil.copy(folder / "../../spoilt.certs/pc8/ca.crt",
                                 folder / "ca.crt"),
      "tls.crt: unable to get local issuer certificate"),

@@ -1,20 +1,19 @@
 // ibemu-peers: lets other machines have hosts of a subnet, or has some of
 // theirs.  A process of its own, so that what the network sends meets no
 // daemon, and a daemon no library for it.
-#include <grpc/support/log.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <atomic>
-#include <cstdint>
+#include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,8 +21,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
 #include "base/standard_output.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
@@ -39,6 +36,7 @@
 #include "nlohmann/json.hpp"
 #include "peers/certificates.h"
 #include "peers/connection.h"
+#include "peers/grpc_log.h"
 #include "peers/subnet_proxy.h"
 #include "peers/subnet_service.h"
 
@@ -107,15 +105,24 @@ struct Flags {
   int line = -1;
 };
 
-// What gRPC says of peers that are refused, once a second at most; the rest is
-// told otherwise, or to nobody.
-void LogRefusals(gpr_log_func_args* said) {
-  static std::atomic<int64_t> last = 0;
-  const std::string_view text = said->message;
-  const int64_t now = absl::ToUnixSeconds(absl::Now());
-  if (text.starts_with("Handshake failed") && last.exchange(now) != now) {
-    std::fprintf(stderr, "ibemu-peers: a peer is refused: %s\n", said->message);
+// Each peer has a descriptor, and each node link three.
+void RaiseDescriptorLimit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Whether other machines can join what `daemon` has.
+absl::Status CheckSubnet(const ibemu::control::Client& daemon) {
+  const auto& methods = daemon.greeting().capabilities;
+  if (std::ranges::find(methods, "wire.free") != methods.end()) {
+    return absl::OkStatus();
   }
+  return absl::FailedPreconditionError(absl::StrCat(
+      daemon.greeting().socket,
+      ": that daemon has no subnet: it drives adapters, has joined another, or "
+      "is of an older version"));
 }
 
 // What "ibemu-peers" does until the end.  It ends as it stands, for threads of
@@ -125,12 +132,13 @@ class Peers {
   explicit Peers(const Flags& flags) : flags_(flags), line_(flags.line) {}
 
   absl::Status Listen() {
-    gpr_set_log_function(&LogRefusals);
+    ibemu::peers::LogRefusals();
     IBEMU_ASSIGN_OR_RETURN(const std::string address,
                            ibemu::peers::AddressIn(flags_.address, "[::]"));
     IBEMU_RETURN_IF_ERROR(Prepare());
     IBEMU_ASSIGN_OR_RETURN(ibemu::control::Client daemon,
                            ibemu::control::Client::Connect(flags_.fabric));
+    IBEMU_RETURN_IF_ERROR(CheckSubnet(daemon));
     const std::string socket = daemon.greeting().socket;
     // Its answers would look like its end.
     IBEMU_ASSIGN_OR_RETURN(const ibemu::control::Client watched,
@@ -138,17 +146,20 @@ class Peers {
     ibemu::peers::SubnetService service(std::move(daemon));
     std::string bound;
     IBEMU_ASSIGN_OR_RETURN(
-        const std::unique_ptr<grpc::Server> server,
+        const auto server,
         ibemu::peers::Serve(address, certificates_, service, bound));
     IBEMU_RETURN_IF_ERROR(
         loop_->Watch(watched.fd(), [this] { loop_->Stop(); }));
     SayReady(bound,
              absl::StrCat("listening at ", bound, " for ", socket, "\n"));
-    Run();
+    loop_->Run();
+    std::fprintf(stderr, "ibemu-peers: the daemon at %s has ended\n",
+                 socket.c_str());
+    _exit(line_.valid() ? 0 : 1);
   }
 
   absl::Status Join() {
-    gpr_set_log_function([](gpr_log_func_args*) {});  // errors are told
+    ibemu::peers::LogNothing();
     IBEMU_ASSIGN_OR_RETURN(const std::string address,
                            ibemu::peers::AddressIn(flags_.address, ""));
     IBEMU_RETURN_IF_ERROR(Prepare());
@@ -163,7 +174,8 @@ class Peers {
       server.Adopt(std::move(client), [] {});
     };
     SayReady("", absl::StrCat("joining ", address, "\n"));
-    Run();
+    loop_->Run();
+    _exit(0);
   }
 
  private:
@@ -172,6 +184,8 @@ class Peers {
         certificates_, ibemu::peers::LoadCertificates(
                            flags_.certs.empty() ? ibemu::peers::DefaultFolder()
                                                 : flags_.certs));
+    signal(SIGPIPE, SIG_IGN);  // of who reads what we say
+    RaiseDescriptorLimit();
     IBEMU_RETURN_IF_ERROR(ibemu::launch::DropCapabilities(0));
     // Some sandboxes know no seccomp.
     ibemu::launch::ForbidSystemCalls().IgnoreError();
@@ -179,8 +193,12 @@ class Peers {
     if (!line_.valid()) return absl::OkStatus();
     return loop_->Watch(line_.get(), [this] {
       UniqueFd client = ibemu::launch::ReceiveDescriptor(line_.get());
-      if (!client.valid()) return loop_->Stop();
-      connected_(std::move(client));
+      if (client.valid()) return connected_(std::move(client));
+      // No room for the descriptor, or the end.
+      char byte = 0;
+      if (recv(line_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) {
+        loop_->Stop();
+      }
     });
   }
 
@@ -193,11 +211,6 @@ class Peers {
     const std::string text =
         absl::StrCat(ibemu::launch::kPeersReady, address, "\n");
     send(line_.get(), text.data(), text.size(), MSG_NOSIGNAL);
-  }
-
-  [[noreturn]] void Run() {
-    loop_->Run();
-    _exit(0);
   }
 
   const Flags& flags_;

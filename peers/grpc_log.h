@@ -1,0 +1,16 @@
+// What gRPC says by itself, on standard error unless somebody takes it.
+#ifndef IBEMU_PEERS_GRPC_LOG_H_
+#define IBEMU_PEERS_GRPC_LOG_H_
+
+namespace ibemu::peers {
+
+// From now on, lets it tell of peers that are refused, once a second at most,
+// and ends the process when it will accept none any more.
+void LogRefusals();
+
+// From now on, lets it say nothing: its errors are told as statuses.
+void LogNothing();
+
+}  // namespace ibemu::peers
+
+#endif  // IBEMU_PEERS_GRPC_LOG_H_

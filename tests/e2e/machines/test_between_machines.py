@@ -1,0 +1,145 @@
+"""The same fabric when each daemon has a network namespace of its own, as a
+machine has, and the network between them is a bad one."""
+
+import os
+import signal
+
+import pytest
+
+import netdiscover
+from harness import (SYSFS_PORT, Background, ListeningFabric, until)
+from network import Network
+
+TOPOLOGY = "fat-tree:radix=4,levels=2"
+HOSTS = ["node-1", "node-2", "node-3", "node-4"]
+HEAD = 0  # the machine; the hosts' follow
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0,
+                                reason="network namespaces need root")
+
+
+class MachinesFabric(ListeningFabric):
+    """The head is a machine, and so is each of HOSTS."""
+
+    def __init__(self, account, name, network, **options):
+        self.network, self.everywhere = network, account
+        self.own_address = self.called = network.machines[HEAD].address
+        super().__init__(network.machines[HEAD].inside(account), name, TOPOLOGY,
+                         **options)
+
+    def machine(self, host):
+        return self.network.machines[HOSTS.index(host) + 1]
+
+    def drive(self, *hosts, options=()):
+        head, self.account = self.account, self.machine(hosts[0]).inside(
+            self.everywhere)
+        try:
+            return super().drive(*hosts, options=options)
+        finally:
+            self.account = head
+
+
+@pytest.fixture(scope="module")
+def network():
+    with Network(len(HOSTS) + 1) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def lab(module_account, network):
+    made = MachinesFabric(module_account, "machines", network)
+    for host in HOSTS:
+        made.drive(host)
+    made.start_opensm("node-1")
+    yield made
+    made.stop()
+
+
+def exchange(lab, server_host, client_host, *command):
+    server = lab.start(server_host, *command)
+    until(lambda: lab.run(client_host, *command, "localhost",
+                          check=False).returncode == 0)
+    assert server.wait() == 0, server.output
+    return server.output
+
+
+def state(lab, host):
+    return lab.run(host, "cat", f"{SYSFS_PORT}/state").stdout.split()[-1]
+
+
+def test_four_machines_have_one_subnet(lab):
+    wanted = netdiscover.parse(
+        lab.ibemu("export", "--format=ibnetdiscover").stdout)
+    assert netdiscover.parse(lab.run("node-2", "ibnetdiscover").stdout) == wanted
+    assert "10000 bytes" in exchange(lab, "node-3", "node-4", "ibv_rc_pingpong",
+                                     "-c", "-n", "5", "-s", "1000")
+    server = lab.start("node-2", "stdbuf", "-oL", "rping", "-s", "-C", "3", "-v")
+    until(lambda: lab.run("node-4", "rping", "-c", "-a", "node-2", "-C", "3",
+                          check=False).returncode == 0)
+    assert server.wait() == 0, server.output
+    assert server.output.count("server ping data") == 3
+
+
+def test_a_network_that_loses_and_delays_packets_loses_none_of_ours(lab):
+    lab.network.loss, lab.network.delay = 0.01, 0.02
+    # Acknowledged within 4 s: TCP waits longer than the 67 ms of pingpong.
+    exchange(lab, "node-2", "node-3", "ib_send_lat", "-F", "-u", "20", "-n", "10",
+             "-s", "10000")
+    assert "20000 bytes" in exchange(lab, "node-1", "node-4", "ibv_ud_pingpong",
+                                     "-c", "-n", "10", "-s", "1000")
+    lab.network.loss = lab.network.delay = 0
+
+
+def test_a_machine_that_is_cut_off_has_a_port_that_is_down_on_both_sides(lab):
+    server = lab.start("node-2", "ibv_rc_pingpong", "-n", "1000000")
+    until(lambda: lab.account.run("ss", "-Hltn", "sport = :18515").stdout)
+    client = lab.start("node-3", "stdbuf", "-oL", "ibv_rc_pingpong", "-n",
+                       "1000000", "localhost")
+    client.wait_for("remote address")
+    lab.network.cut = {lab.machine("node-3")}
+    until(lambda: state(lab, "node-3") == "DOWN")
+    until(lambda: "node-3" not in lab.run("node-1", "ibnetdiscover", "-H").stdout)
+    # Both hear of it, as of a cable that was pulled.
+    assert server.wait() != 0
+    assert client.wait() != 0
+    lab.network.cut = set()
+    until(lambda: state(lab, "node-3") == "ACTIVE")
+    exchange(lab, "node-2", "node-3", "ibv_rc_pingpong", "-n", "5")
+
+
+@pytest.mark.deep
+def test_machines_may_be_killed_at_any_time(lab):
+    """Those of agents, and the process by which the head listens."""
+    for turn in range(20):
+        exchange(lab, "node-1", "node-3", "ibv_rc_pingpong", "-c", "-n", "5")
+        driver = lab.drivers[("node-4",)]
+        server = lab.start("node-2", "ibv_rc_pingpong", "-n", "1000000")
+        until(lambda: lab.account.run("ss", "-Hltn", "sport = :18515").stdout)
+        client = lab.start("node-4", "stdbuf", "-oL", "ibv_rc_pingpong", "-n",
+                           "1000000", "localhost")
+        client.wait_for("remote address")
+        driver.stop(signal.SIGKILL)
+        # Its peer hears of it, and what it had in the queue is no success.
+        assert server.wait() != 0
+        client.stop()
+        lab.drive("node-4")
+        until(lambda: state(lab, "node-4") == "ACTIVE")
+        assert turn < 19 or exchange(lab, "node-4", "node-2", "ibv_rc_pingpong",
+                                     "-n", "5")
+
+
+@pytest.mark.deep
+def test_hosts_come_back_when_the_head_listens_again(lab):
+    """The daemon goes on without the process; "ibemu listen" is another."""
+    head = lab.account
+    listening = int(head.run("pgrep", "--parent", str(lab.daemon.process.pid),
+                             "--full", "ibemu-peers listen").stdout)
+    os.kill(listening, signal.SIGKILL)
+    lab.daemon.wait_for("no other machine can join")
+    until(lambda: state(lab, "node-2") == "DOWN")
+    again = Background(head, ["ibemu", "listen", f"--fabric={lab.socket}",
+                              f"--certs={lab.certificates}/head",
+                              f"{lab.own_address}:{lab.port}"])
+    for host in HOSTS:
+        until(lambda host=host: state(lab, host) == "ACTIVE")
+    again.stop()
