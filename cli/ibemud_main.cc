@@ -168,7 +168,7 @@ std::string BackendMistake(const Flags& flags) {
     return "";
   }
   if (!flags.topology.empty() || flags.sm || flags.seed || flags.listen) {
-    return "--topology, --sm, --seed and --listen are of a simulated subnet: "
+    return "--topology, --seed, --listen and --sm are of a simulated subnet: "
            "there is none with --backend=hca";
   }
   return "";

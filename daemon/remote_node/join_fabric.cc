@@ -278,8 +278,9 @@ absl::StatusOr<JoinedFabric> JoinFabric(
   IBEMU_RETURN_IF_ERROR(CheckHosts(client, hosts));
   // Those that are named come first, or one of them might be any.
   std::vector<std::string> in_order = hosts;
-  std::ranges::stable_partition(
-      in_order, [](const std::string& host) { return host != kAnyHost; });
+  std::stable_partition(
+      in_order.begin(), in_order.end(),
+      [](const std::string& host) { return host != kAnyHost; });
   for (const std::string& host : in_order) {
     const AdapterId adapter = FabricAdapters::IdOf(
         NodeId{static_cast<uint32_t>(topology.nodes.size())});
