@@ -83,10 +83,10 @@ absl::StatusOr<std::unique_ptr<Backend>> FabricBackend::Load(
     IBEMU_ASSIGN_OR_RETURN(made.fabric, LoadFabric(options, seed, loop));
     IBEMU_ASSIGN_OR_RETURN(made.addresses, Address(options, *made.fabric));
   } else {
-    IBEMU_ASSIGN_OR_RETURN(std::shared_ptr<const Authority> authority,
+    IBEMU_ASSIGN_OR_RETURN(const std::shared_ptr<const Authority> authority,
                            Authority::Find(options.join, options.certificates));
-    IBEMU_ASSIGN_OR_RETURN(made, JoinFabric(loop, std::move(authority),
-                                            options.joined_hosts, seed));
+    IBEMU_ASSIGN_OR_RETURN(
+        made, JoinFabric(loop, authority, options.joined_hosts, seed));
   }
   return std::unique_ptr<Backend>(
       new FabricBackend(options, seed, loop, std::move(made)));

@@ -32,9 +32,9 @@ using Owned = std::unique_ptr<T, FreePart>;
 
 constexpr long kVersion3 = 2;  // counted from 0
 constexpr int kSerialBytes = 16;
-constexpr long kDay = 24 * 60 * 60;
+constexpr long kDay = 24L * 60 * 60;
 // Clocks differ.
-constexpr long kEarlier = 60 * 60;
+constexpr long kEarlier = 60L * 60;
 
 Owned<BIO> Reader(std::string_view text) {
   return Owned<BIO>(

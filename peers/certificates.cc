@@ -74,7 +74,7 @@ absl::Status MakeFolder(const std::string& path) {
 // An authority signs itself.
 absl::Status CheckNow(const std::vector<X509Ptr>& authorities,
                       const std::string& place) {
-  const absl::Status good = CheckSigned(authorities, authorities);
+  absl::Status good = CheckSigned(authorities, authorities);
   if (good.ok()) return good;
   return absl::FailedPreconditionError(
       absl::StrCat(place, ": ", good.message()));

@@ -126,7 +126,7 @@ absl::StatusOr<json> SubnetProxy::AttachHost(control::Parameters& parameters,
 }
 
 absl::Status SubnetProxy::Explain(const grpc::Status& status) const {
-  const absl::Status plain = FromGrpc(status);
+  absl::Status plain = FromGrpc(status);
   if (!absl::IsUnavailable(plain) && !absl::IsDeadlineExceeded(plain) &&
       !absl::IsCancelled(plain)) {
     return plain;

@@ -269,7 +269,7 @@ absl::Status AddAddresses(control::Client& client, const std::string& host,
 }  // namespace
 
 absl::StatusOr<JoinedFabric> JoinFabric(
-    Loop& loop, std::shared_ptr<const Authority> authority,
+    Loop& loop, const std::shared_ptr<const Authority>& authority,
     const std::vector<std::string>& hosts, uint64_t seed) {
   std::vector<std::unique_ptr<RemoteCables>> plugged;
   topology::Topology topology;

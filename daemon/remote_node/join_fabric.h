@@ -36,7 +36,7 @@ inline constexpr char kAnyHost[] = "any";
 // InvalidArgument, a host twice, or one that has several adapters;
 // FailedPrecondition, no host is free for kAnyHost.
 absl::StatusOr<JoinedFabric> JoinFabric(
-    Loop& loop, std::shared_ptr<const Authority> authority,
+    Loop& loop, const std::shared_ptr<const Authority>& authority,
     const std::vector<std::string>& hosts, uint64_t seed);
 
 }  // namespace ibemu::daemon
