@@ -21,10 +21,10 @@ namespace ibemu::control {
 inline constexpr std::string_view kEndingLine =
     R"({"jsonrpc":"2.0","method":"ending"})";
 
-// Of the daemon's first line.
+// The name of the protocol, in a daemon's greeting.
 inline constexpr std::string_view kProtocol = "ibemu";
-// That line: `greeting` is what it says beside its protocol, version and
-// process.
+// The greeting, a daemon's first line: `greeting` is what it says beside its
+// protocol, version and process.
 std::string GreetingLine(nlohmann::json greeting);
 
 // The connection that calls a method.

@@ -46,7 +46,8 @@ class PeersProcess {
   UniqueFd line_, process_;
 };
 
-// What begins the process's line when all is well; anything else is an error.
+// The beginning of the process's first line when all is well; any other line is
+// an error.
 inline constexpr char kPeersReady[] = "ready ";
 
 }  // namespace ibemu::launch

@@ -16,7 +16,7 @@ inline constexpr char kAuthorityFile[] = "ca.crt";
 inline constexpr char kCertificateFile[] = "tls.crt";
 inline constexpr char kKeyFile[] = "tls.key";
 
-// What a machine has, as PEM text.
+// The certificates and the key of a machine, as PEM text.
 struct Certificates {
   std::string authority;    // whose signature others must have
   std::string certificate;  // its own, with those between it and the authority

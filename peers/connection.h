@@ -1,4 +1,5 @@
-// How peers connect: gRPC with TLS, in which both sides show certificates.
+// Connections between peers: gRPC with TLS, in which both sides show
+// certificates.
 #ifndef IBEMU_PEERS_CONNECTION_H_
 #define IBEMU_PEERS_CONNECTION_H_
 

@@ -1,4 +1,4 @@
-// What gRPC says by itself, on standard error unless somebody takes it.
+// The log of gRPC, which goes to standard error unless somebody takes it.
 #ifndef IBEMU_PEERS_GRPC_LOG_H_
 #define IBEMU_PEERS_GRPC_LOG_H_
 

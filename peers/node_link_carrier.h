@@ -15,7 +15,7 @@
 
 namespace ibemu::peers {
 
-// What is sent at once.
+// The most bytes of one message.
 inline constexpr size_t kMostAtOnce = size_t{64} << 10;
 
 // Sends all of `bytes` to a unix stream socket.  Returns false if nobody reads

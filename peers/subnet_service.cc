@@ -24,7 +24,6 @@ std::string PeerOf(const grpc::ServerContext& context) {
        context.auth_context()->FindPropertyValues(GRPC_X509_CN_PROPERTY_NAME)) {
     name.assign(value.data(), value.size());
   }
-  // "ipv4:10.0.0.7:41234" or "ipv6:%5Bfe80::1%5D:41234".
   if (name.empty()) {  // as cert-manager makes them
     for (const grpc::string_ref& value :
          context.auth_context()->FindPropertyValues(
@@ -33,6 +32,7 @@ std::string PeerOf(const grpc::ServerContext& context) {
       break;
     }
   }
+  // "ipv4:10.0.0.7:41234" or "ipv6:%5Bfe80::1%5D:41234".
   const std::string uri = context.peer();
   const size_t begin = uri.find(':') + 1;
   return absl::StrCat(
