@@ -70,36 +70,38 @@ void SubnetProxy::Add(control::MethodTable& methods, std::string_view name,
   });
 }
 
+template <class Request, class Answer>
+absl::StatusOr<json> SubnetProxy::Ask(
+    grpc::Status (v1::Subnet::Stub::*call)(grpc::ClientContext*, const Request&,
+                                           Answer*),
+    const Request& request) const {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kPatience);
+  Answer answer;
+  return Told(((*stub_).*call)(&context, request, &answer), answer);
+}
+
 absl::StatusOr<json> SubnetProxy::DescribeHost(control::Parameters& parameters,
                                                control::Caller&) {
   v1::DescribeHostRequest request;
   request.set_node(parameters.Text("node", ""));
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kPatience);
-  v1::Host host;
-  return Told(stub_->DescribeHost(&context, request, &host), host);
+  return Ask(&v1::Subnet::Stub::DescribeHost, request);
 }
 
 absl::StatusOr<json> SubnetProxy::ListHosts(control::Parameters& parameters,
                                             control::Caller&) {
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kPatience);
-  v1::HostList hosts;
-  IBEMU_ASSIGN_OR_RETURN(json told,
-                         Told(stub_->ListHosts(&context, {}, &hosts), hosts));
+  IBEMU_ASSIGN_OR_RETURN(
+      json told, Ask(&v1::Subnet::Stub::ListHosts, v1::ListHostsRequest()));
   return std::move(told["hosts"]);
 }
 
 absl::StatusOr<json> SubnetProxy::ListFreeHosts(control::Parameters& parameters,
                                                 control::Caller&) {
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kPatience);
-  v1::FreeHostList hosts;
-  IBEMU_ASSIGN_OR_RETURN(
-      json told, Told(stub_->ListFreeHosts(&context, {}, &hosts), hosts));
+  IBEMU_ASSIGN_OR_RETURN(json told, Ask(&v1::Subnet::Stub::ListFreeHosts,
+                                        v1::ListFreeHostsRequest()));
   return std::move(told["guids"]);
 }
 

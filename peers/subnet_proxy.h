@@ -40,6 +40,12 @@ class SubnetProxy {
   absl::StatusOr<nlohmann::json> AttachHost(control::Parameters& parameters,
                                             control::Caller& caller);
 
+  // Calls the other machine, for five seconds at most.
+  template <class Request, class Answer>
+  absl::StatusOr<nlohmann::json> Ask(
+      grpc::Status (v1::Subnet::Stub::*call)(grpc::ClientContext*,
+                                             const Request&, Answer*),
+      const Request& request) const;
   // The daemon's errors as they are; those of the way to it with its address.
   absl::Status Explain(const grpc::Status& status) const;
   absl::StatusOr<nlohmann::json> Told(

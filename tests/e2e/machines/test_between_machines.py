@@ -7,8 +7,9 @@ import os
 import pytest
 
 import netdiscover
-from harness import SYSFS_PORT, ListeningFabric, until
+from harness import ListeningFabric, until
 from network import Network
+from pairs import connect_by_name, exchange, state
 
 TOPOLOGY = "fat-tree:radix=4,levels=2"
 HOSTS = ["node-1", "node-2", "node-3", "node-4"]
@@ -55,38 +56,24 @@ def lab(module_account, network):
     made.stop()
 
 
-def exchange(lab, server_host, client_host, *command):
-    server = lab.start(server_host, *command)
-    until(lambda: lab.run(client_host, *command, "localhost",
-                          check=False).returncode == 0)
-    assert server.wait() == 0, server.output
-    return server.output
-
-
-def state(lab, host):
-    return lab.run(host, "cat", f"{SYSFS_PORT}/state").stdout.split()[-1]
-
-
 def test_four_machines_have_one_subnet(lab):
     wanted = netdiscover.parse(
         lab.ibemu("export", "--format=ibnetdiscover").stdout)
     assert netdiscover.parse(lab.run("node-2", "ibnetdiscover").stdout) == wanted
-    assert "10000 bytes" in exchange(lab, "node-3", "node-4", "ibv_rc_pingpong",
-                                     "-c", "-n", "5", "-s", "1000")
-    server = lab.start("node-2", "stdbuf", "-oL", "rping", "-s", "-C", "3", "-v")
-    until(lambda: lab.run("node-4", "rping", "-c", "-a", "node-2", "-C", "3",
-                          check=False).returncode == 0)
-    assert server.wait() == 0, server.output
-    assert server.output.count("server ping data") == 3
+    assert "10000 bytes" in exchange(
+        lab, "node-3", lab.on("node-4"), "ibv_rc_pingpong", "-c", "-n", "5", "-s",
+        "1000")
+    connect_by_name(lab, "node-2", lab.on("node-4"), count=3)
 
 
 def test_a_network_that_loses_and_delays_packets_loses_none_of_ours(lab):
     lab.network.loss, lab.network.delay = 0.01, 0.02
     # Acknowledged within 4 s: TCP waits longer than the 67 ms of pingpong.
-    exchange(lab, "node-2", "node-3", "ib_send_lat", "-F", "-u", "20", "-n", "10",
-             "-s", "10000")
-    assert "20000 bytes" in exchange(lab, "node-1", "node-4", "ibv_ud_pingpong",
-                                     "-c", "-n", "10", "-s", "1000")
+    exchange(lab, "node-2", lab.on("node-3"), "ib_send_lat", "-F", "-u", "20",
+             "-n", "10", "-s", "10000")
+    assert "20000 bytes" in exchange(
+        lab, "node-1", lab.on("node-4"), "ibv_ud_pingpong", "-c", "-n", "10", "-s",
+        "1000")
     lab.network.loss = lab.network.delay = 0
 
 
@@ -106,4 +93,4 @@ def test_a_machine_that_is_cut_off_has_a_port_that_is_down_on_both_sides(lab):
     server.stop()
     lab.network.cut = set()
     until(lambda: state(lab, "node-3") == "ACTIVE")
-    exchange(lab, "node-2", "node-3", "ibv_rc_pingpong", "-n", "5")
+    exchange(lab, "node-2", lab.on("node-3"), "ibv_rc_pingpong", "-n", "5")

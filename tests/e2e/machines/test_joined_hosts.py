@@ -7,8 +7,9 @@ import signal
 import pytest
 
 import netdiscover
-from harness import (SYSFS_PORT, Background, JoinedFabric, ListeningFabric,
-                     RunFabric, two_rails, until)
+from harness import (Background, JoinedFabric, ListeningFabric, RunFabric,
+                     two_rails, until)
+from pairs import connect_by_name, exchange, state
 
 TOPOLOGY = "fat-tree:radix=4,levels=2"
 PING = ["ibv_rc_pingpong", "-n", "100", "-s", "100000"]
@@ -55,32 +56,20 @@ def test_all_see_one_subnet(lab):
     assert "node-2" in lab.run("node-2", "saquery", "NR").stdout
 
 
-def exchange(lab, host, command):
-    server = lab.start(host, *PING)
-    until(lambda: lab.account.run(*command, *PING, "localhost",
-                                  check=False).returncode == 0)
-    assert server.wait() == 0, server.output
-    assert "20000000 bytes" in server.output
-
-
 def test_messages_arrive_whoever_has_the_other_adapter(lab):
-    exchange(lab, "node-1", lab.on("node-2"))
-    exchange(lab, "node-1", own(lab, "node-3"))
+    assert "20000000 bytes" in exchange(lab, "node-1", lab.on("node-2"), *PING)
+    assert "20000000 bytes" in exchange(lab, "node-1", own(lab, "node-3"), *PING)
 
 
 def test_a_daemon_has_several_hosts(lab):
     lab.drive("node-6", "node-7")
     for host in ("node-6", "node-7"):
         until(lambda host=host: is_active(lab, host, elsewhere=True))
-    exchange(lab, "node-6", lab.on("node-7"))
+    assert "20000000 bytes" in exchange(lab, "node-6", lab.on("node-7"), *PING)
 
 
 def test_programs_connect_by_the_name_of_a_host(lab):
-    server = lab.start("node-1", "stdbuf", "-oL", "rping", "-s", "-C", "10", "-v")
-    until(lambda: lab.run("node-2", "rping", "-c", "-a", "node-1", "-C", "10",
-                          check=False).returncode == 0)
-    assert server.wait() == 0, server.output
-    assert server.output.count("server ping data") == 10
+    connect_by_name(lab, "node-1", lab.on("node-2"), count=10)
 
 
 def test_counters_of_a_port_are_the_subnets(lab):
@@ -141,11 +130,6 @@ def test_a_switch_of_ethernet_spans_them(lab):
                            "node-3.blue").stdout
     assert " 1 received" in said
     server.stop()
-
-
-def state(lab, host):
-    text = lab.run(host, "cat", f"{SYSFS_PORT}/state").stdout
-    return text.split()[-1]
 
 
 def test_a_host_is_down_while_the_daemon_of_its_fabric_is_gone(module_account,
