@@ -1,4 +1,4 @@
-// Restrictions that a daemon puts on itself before it serves.
+// Restrictions that a daemon, or ibemu-peers, puts on itself before it serves.
 #ifndef IBEMU_LAUNCH_HARDENING_H_
 #define IBEMU_LAUNCH_HARDENING_H_
 

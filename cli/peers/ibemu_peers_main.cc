@@ -153,9 +153,10 @@ class Peers {
     SayReady(bound,
              absl::StrCat("listening at ", bound, " for ", socket, "\n"));
     loop_->Run();
-    std::fprintf(stderr, "ibemu-peers: the daemon at %s has ended\n",
+    if (line_.valid()) _exit(0);
+    std::fprintf(stderr, "ibemu listen: the daemon at %s has ended\n",
                  socket.c_str());
-    _exit(line_.valid() ? 0 : 1);
+    _exit(1);
   }
 
   absl::Status Join() {
