@@ -452,13 +452,7 @@ void Fabric::RemoveWatcher(const FabricWatcher& watcher) {
   impl_->watchers.Remove(watcher);
 }
 
-void Fabric::AddTap(PacketTap& tap) {
-  impl_->endpoints.forwarder().AddTap(tap);
-}
-
-void Fabric::RemoveTap(const PacketTap& tap) {
-  impl_->endpoints.forwarder().RemoveTap(tap);
-}
+Forwarder& Fabric::forwarder() { return impl_->endpoints.forwarder(); }
 
 SubnetManager* Fabric::subnet_manager() {
   return impl_->subnet_manager ? &*impl_->subnet_manager : nullptr;

@@ -20,9 +20,9 @@ namespace ibemu::fabric {
 enum class PortId : uint32_t;
 struct AdapterFaults;
 class FabricWatcher;
+class Forwarder;
 class Hca;
 class Links;
-class PacketTap;
 class QueuePairHistories;
 class RemoteAdapter;
 class RemoteAgents;
@@ -188,10 +188,9 @@ class Fabric {
   void AddWatcher(FabricWatcher& watcher);
   void RemoveWatcher(const FabricWatcher& watcher);
 
-  // Adds an observer of every packet that crosses a link.  Not owned.  There is
-  // no cost while there is none.
-  void AddTap(PacketTap& tap);
-  void RemoveTap(const PacketTap& tap);
+  // Returns what moves the packets: for taps, and for paths that packets take
+  // elsewhere.
+  Forwarder& forwarder();
 
   // Returns null without --sm=builtin.
   SubnetManager* subnet_manager();

@@ -35,7 +35,7 @@ absl::Status SendDescriptor(int socket, int fd) {
   control->cmsg_type = SCM_RIGHTS;
   control->cmsg_len = CMSG_LEN(sizeof fd);
   std::memcpy(CMSG_DATA(control), &fd, sizeof fd);
-  return sendmsg(socket, &message.header, MSG_NOSIGNAL) < 0
+  return sendmsg(socket, &message.header, MSG_NOSIGNAL | MSG_DONTWAIT) < 0
              ? absl::ErrnoToStatus(errno, "sendmsg")
              : absl::OkStatus();
 }

@@ -7,9 +7,9 @@
 
 namespace ibemu::launch {
 
-// Through a unix socket; `fd` stays open here.
+// Through a unix socket, without waiting; `fd` stays open here.
 //
-// Errors: those of sendmsg(2).
+// Errors: those of sendmsg(2), EAGAIN when the other end takes nothing.
 absl::Status SendDescriptor(int socket, int fd);
 
 // Receives what SendDescriptor() sent; none when the socket is closed instead.

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "fabric/forwarding/forwarder.h"
 #include "fabric/packet/packet_bytes.h"
 #include "fabric/subnet/subnet.h"
 
@@ -22,7 +23,7 @@ LinkCapture::~LinkCapture() { StopListening(); }
 
 absl::Status LinkCapture::Start() {
   IBEMU_RETURN_IF_ERROR(stream_.Start([this] { StopListening(); }));
-  fabric_.AddTap(*this);
+  fabric_.forwarder().AddTap(*this);
   listening_ = true;
   return absl::OkStatus();
 }
@@ -43,7 +44,7 @@ void LinkCapture::OnCrossing(PortId from, PortId to, uint8_t vl,
 }
 
 void LinkCapture::StopListening() {
-  if (std::exchange(listening_, false)) fabric_.RemoveTap(*this);
+  if (std::exchange(listening_, false)) fabric_.forwarder().RemoveTap(*this);
 }
 
 }  // namespace ibemu::daemon

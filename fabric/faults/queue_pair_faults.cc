@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/absl_text.h"
-#include "fabric/packet/transport.h"
+#include "fabric/packet/single_packet.h"
 
 namespace ibemu::fabric {
 
@@ -78,12 +78,10 @@ void QueuePairFaults::PassAt(FaultPlace place, PortId port, Direction direction,
   if (found == places_.end()) return (*passes)(packets);
   Lane& lane = found->second[direction];
   const absl::Time now = timers_.Now();
-  const std::shared_ptr<const Transport> all = packets.transport;
   // What passes now may remove the fault, so all is decided first.
   std::vector<Packet> at_once;
-  for (uint32_t i = 0; i < all->packets; ++i) {
-    Packet packet = packets;
-    packet.transport = std::make_shared<Transport>(all->Single(i));
+  for (uint32_t i = 0; i < packets.Count(); ++i) {
+    const Packet packet = SingleOf(packets, i);
     const uint32_t qpn = direction == Direction::kSent ? packet.source_qpn
                                                        : packet.destination_qpn;
     const FaultLane::Fate fate =

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "absl/strings/str_format.h"
+#include "fabric/packet/single_packet.h"
 #include "fabric/packet/transport.h"
 #include "mad/mad_class.h"
 #include "mad/smi.h"
@@ -242,10 +243,9 @@ RemoteAgents* Endpoints::AgentsOf(topology::NodeId node) const {
 void Endpoints::HandOut(PortId port, const Packet& packet) {
   RemoteAdapter& adapter = *remotes_.at(subnet_.port(port).node);
   if (packet.Count() == 1) return adapter.OnPacket(port, packet);
-  Packet single = packet;
+  if (adapter.OnPackets(port, packet)) return;
   for (uint32_t i = 0; i < packet.Count(); ++i) {
-    single.transport = std::make_shared<Transport>(packet.transport->Single(i));
-    adapter.OnPacket(port, single);
+    adapter.OnPacket(port, SingleOf(packet, i));
   }
 }
 

@@ -34,6 +34,11 @@ class RemoteAdapter {
   // SMP is as the neighbour left it.  Always a single packet (Packet::Count()
   // is 1).
   virtual void OnPacket(PortId port, const Packet& packet) = 0;
+  // Takes several packets at once (Packet::Count()), or returns false: then
+  // they come one by one.
+  virtual bool OnPackets(PortId /*port*/, const Packet& /*packets*/) {
+    return false;
+  }
   // The subnet manager asks the users of the port to register again.
   virtual void OnReregister(PortId port) = 0;
 

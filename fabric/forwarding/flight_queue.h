@@ -31,6 +31,7 @@ struct Flight {
 class FlightQueue {
  public:
   bool empty() const { return size_ == 0; }
+  size_t size() const { return size_; }
 
   // Appends a flight and returns it.  It has old contents, which the caller
   // overwrites.

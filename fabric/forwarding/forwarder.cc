@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/absl_text.h"
+#include "fabric/forwarding/link_traffic.h"
+#include "fabric/packet/single_packet.h"
 #include "fabric/packet/transport.h"
 #include "mad/smi.h"
 #include "mad/wire/smp.h"
@@ -32,41 +34,13 @@ bool IsDirectedRoute(const Packet& packet) {
                             mad::MgmtClass::kSubnetDirectedRoute;
 }
 
-void CountLane(NodePort& port, const Packet& packet, uint8_t vl, bool xmit) {
-  if (!port.lanes) port.lanes = std::make_unique<LaneCounters>();
-  LaneCounters& lanes = *port.lanes;
-  const uint64_t words = packet.Words();
-  (xmit ? lanes.xmit_data_by_sl : lanes.rcv_data_by_sl)[packet.sl & 15] +=
-      words;
-  (xmit ? lanes.xmit_data_by_vl : lanes.rcv_data_by_vl)[vl & 15] += words;
-  (xmit ? lanes.xmit_packets_by_vl : lanes.rcv_packets_by_vl)[vl & 15] +=
-      packet.Count();
-}
-
-void CountXmit(NodePort& port, const Packet& packet, uint8_t vl) {
-  port.traffic.xmit_data += packet.Words();
-  port.traffic.xmit_packets += packet.Count();
-  if (packet.vl15) {
-    ++port.traffic.xmit_vl15_packets;
-    return;
-  }
-  if (packet.sl != 0 || vl != 0 || port.lanes) {
-    CountLane(port, packet, vl, true);
-  }
-  if (wire::IsMulticast(packet.dlid)) ++port.Events().xmit_multicast_packets;
-}
-
-void CountRcv(NodePort& port, const Packet& packet, uint8_t vl) {
-  port.traffic.rcv_data += packet.Words();
-  port.traffic.rcv_packets += packet.Count();
-  if (packet.vl15) {
-    ++port.traffic.rcv_vl15_packets;
-    return;
-  }
-  if (packet.sl != 0 || vl != 0 || port.lanes) {
-    CountLane(port, packet, vl, false);
-  }
-  if (wire::IsMulticast(packet.dlid)) ++port.Events().rcv_multicast_packets;
+LinkTraffic TrafficOf(const Packet& packet, uint8_t vl) {
+  return {.packets = packet.Count(),
+          .words = packet.Words(),
+          .sl = packet.sl,
+          .vl = vl,
+          .vl15 = packet.vl15,
+          .multicast = wire::IsMulticast(packet.dlid)};
 }
 
 }  // namespace
@@ -105,6 +79,11 @@ void Forwarder::SendByAddress(PortId from, const Packet& packet) {
   }
 }
 
+void Forwarder::AfterThese(Timers::Task task) {
+  after_these_.emplace_back(taken_ + queue_.size(), std::move(task));
+  Schedule();
+}
+
 void Forwarder::AfterDelivery(Timers::Task task) {
   after_delivery_.push_back(std::move(task));
   Schedule();
@@ -118,6 +97,7 @@ FaultId Forwarder::AddFault(PortId port, const LinkFaults& faults,
   const FaultId fault{.port = port, .number = NewFaultNumber()};
   faults_[port].Add(fault.number, FaultStage(faults, random));
   subnet_.port(port).faulty = true;
+  interfered_();
   return fault;
 }
 
@@ -133,6 +113,25 @@ const FaultCounts& Forwarder::CountsOf(FaultId fault) const {
   return faults_.find(fault.port)->second.CountsOf(fault.number);
 }
 
+void Forwarder::AddTap(PacketTap& tap) {
+  taps_.Add(tap);
+  interfered_();
+}
+
+std::optional<ClearPath> Forwarder::FindClear(PortId from,
+                                              const PacketKind& kind) const {
+  if (!taps_.empty()) return std::nullopt;
+  return FindClearPath(subnet_, from, kind);
+}
+
+void Forwarder::Account(const ClearPath& path, const PacketKind& kind,
+                        uint64_t packets, uint64_t words) {
+  CountOn(path, kind, packets, words, subnet_);
+  totals_.sent += packets;
+  totals_.hops += packets * path.links.size();
+  totals_.delivered += packets;
+}
+
 void Forwarder::Schedule() {
   if (scheduled_) return;
   scheduled_ = true;
@@ -141,14 +140,25 @@ void Forwarder::Schedule() {
   });
 }
 
+void Forwarder::RunAfterThese() {
+  while (!after_these_.empty() && after_these_.front().first <= taken_) {
+    Timers::Task task = std::move(after_these_.front().second);
+    after_these_.pop_front();
+    task();
+  }
+}
+
 void Forwarder::Drain() {
+  RunAfterThese();
   Flight flight;  // a copy, because the queue may grow meanwhile
   int64_t left = kTurn;
   while (true) {
     while (left > 0 && !queue_.empty()) {
       const uint64_t before = totals_.hops;
       queue_.PopInto(flight);
+      ++taken_;
       Walk(flight);
+      RunAfterThese();
       left -= 1 + static_cast<int64_t>(totals_.hops - before);
     }
     if (after_delivery_.empty()) break;
@@ -237,7 +247,7 @@ bool Forwarder::CrossLink(Flight& flight, PortId ingress) {
     out.Events().xmit_neighbor_mtu += packet.Count();
     return Drop(DropCause::kMtu, flight.port, packet);
   }
-  CountXmit(out, packet, flight.vl);
+  CountXmit(out, TrafficOf(packet, flight.vl));
   if (!taps_.empty()) Show(flight, out);
   if (out.faulty && !PassFaults(flight, out)) return false;
   flight.port = out.peer;
@@ -248,10 +258,9 @@ bool Forwarder::CrossLink(Flight& flight, PortId ingress) {
 // Carries each packet of a group by itself, because faults act on single
 // packets.
 bool Forwarder::CrossOneByOne(const Flight& train, PortId ingress) {
-  const std::shared_ptr<const Transport> all = train.packet.transport;
-  for (uint32_t i = 0; i < all->packets; ++i) {
+  for (uint32_t i = 0; i < train.packet.Count(); ++i) {
     Flight single = train;
-    single.packet.transport = std::make_shared<Transport>(all->Single(i));
+    single.packet = SingleOf(train.packet, i);
     Carry(single, ingress, train.port);
   }
   return false;
@@ -265,12 +274,7 @@ void Forwarder::Show(const Flight& flight, const NodePort& out) {
   };
   const uint32_t count = flight.packet.Count();
   if (count == 1) return show(flight.packet);
-  Packet single = flight.packet;
-  for (uint32_t i = 0; i < count; ++i) {
-    single.transport =
-        std::make_shared<Transport>(flight.packet.transport->Single(i));
-    show(single);
-  }
+  for (uint32_t i = 0; i < count; ++i) show(SingleOf(flight.packet, i));
 }
 
 bool Forwarder::PassFaults(const Flight& flight, const NodePort& out) {
@@ -329,7 +333,7 @@ PortId Forwarder::Enter(Flight& flight) {
   const PortId id = flight.port;
   NodePort& port = subnet_.port(id);
   const Packet& packet = flight.packet;
-  CountRcv(port, packet, flight.vl);
+  CountRcv(port, TrafficOf(packet, flight.vl));
   if (!packet.vl15 && !port.IsActive()) {
     if (port.info.port_state != PortState::kArmed) {
       return NoWay(DropCause::kPortInactive, id, packet);

@@ -4,13 +4,18 @@
 #define IBEMU_FABRIC_FORWARDING_FORWARDER_H_
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "base/observer_list.h"
 #include "base/timers.h"
 #include "fabric/faults/fault_lane.h"
+#include "fabric/forwarding/clear_path.h"
 #include "fabric/forwarding/flight_queue.h"
 #include "fabric/forwarding/packet_tap.h"
 #include "fabric/packet/packet.h"
@@ -53,6 +58,10 @@ class Forwarder {
   // Sends a packet by its DLID from an end port (on a switch: port 0).
   void SendByAddress(PortId from, const Packet& packet);
 
+  // Calls `task` when the packets that were sent before, and that no fault
+  // delays, have been delivered, and before any that is sent later is.
+  void AfterThese(Timers::Task task);
+
   // Calls `task` when the packets under way have been delivered, at the latest
   // when Drain() gives way to other tasks.
   void AfterDelivery(Timers::Task task);
@@ -69,14 +78,27 @@ class Forwarder {
   const FaultCounts& CountsOf(FaultId fault) const;
 
   // Not owned.  There is no cost while there is no tap.
-  void AddTap(PacketTap& tap) { taps_.Add(tap); }
+  void AddTap(PacketTap& tap);
   void RemoveTap(const PacketTap& tap) { taps_.Remove(tap); }
+
+  // Returns the path of such packets as long as nothing here would happen to
+  // them on it, nor anybody see them.
+  std::optional<ClearPath> FindClear(PortId from, const PacketKind& kind) const;
+  // Counts packets that took this path elsewhere: see CountOn().
+  void Account(const ClearPath& path, const PacketKind& kind, uint64_t packets,
+               uint64_t words);
+  // Calls `interfered` when a fault or a tap was added, so that paths may not
+  // be clear any more.
+  void OnInterference(std::function<void()> interfered) {
+    interfered_ = std::move(interfered);
+  }
 
   const ForwardingTotals& totals() const { return totals_; }
 
  private:
   void Schedule();
   void Drain();
+  void RunAfterThese();
   // Moves a packet from hop to hop until it is delivered, dropped or delayed.
   void Walk(Flight& flight);
 
@@ -117,6 +139,9 @@ class Forwarder {
   const uint64_t seed_;
 
   FlightQueue queue_;
+  uint64_t taken_ = 0;  // from the queue, ever
+  // What is to run when so many have been taken.
+  std::deque<std::pair<uint64_t, Timers::Task>> after_these_;
   std::vector<Timers::Task> after_delivery_;
   bool scheduled_ = false;
   size_t copies_ = 0;  // multicast copies of this packet, to stop a storm
@@ -125,6 +150,7 @@ class Forwarder {
   absl::flat_hash_map<PortId, FaultLane> faults_;
   uint32_t last_fault_ = 0;
   ObserverList<PacketTap> taps_;
+  std::function<void()> interfered_ = [] {};
   // Timer tasks may outlive this object: they hold this pointer, which the
   // destructor sets to null.
   std::shared_ptr<Forwarder*> self_;

@@ -1,21 +1,15 @@
 #include "daemon/web/view/view_token.h"
 
-#include <sys/random.h>
-
-#include <array>
-#include <cstdint>
-#include <cstdlib>
-
-#include "absl/strings/str_format.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/string_view.h"
+#include "base/secret.h"
 
 namespace ibemu::daemon {
 
 std::string MakeViewToken() {
-  std::array<uint64_t, 2> bits{};
-  // getrandom() returns so few bytes in full.  Without them the token could be
-  // guessed.
-  if (getrandom(bits.data(), sizeof bits, 0) != sizeof bits) abort();
-  return absl::StrFormat("%016x%016x", bits[0], bits[1]);
+  const Secret secret = DrawSecret();
+  return absl::BytesToHexString(absl::string_view(
+      reinterpret_cast<const char*>(secret.data()), secret.size()));
 }
 
 bool HasViewToken(std::string_view authorization, std::string_view token) {

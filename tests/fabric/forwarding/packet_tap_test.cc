@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "fabric/forwarding/forwarder.h"
 #include "fabric/packet/transport.h"
 #include "tests/fabric/verbs_pair.h"
 
@@ -42,7 +43,7 @@ class PacketTapTest : public VerbsPair {
 
 TEST_F(PacketTapTest, APacketShowsOnEachLinkOfItsWay) {
   lab_.Configure();
-  lab_.fabric.AddTap(tap_);
+  lab_.fabric.forwarder().AddTap(tap_);
   const auto ask = LidGet(0, mad::MgmtClass::kSubnetLidRouted, wire::Lid{2},
                           mad::AttributeId::kNodeInfo);
   EXPECT_THAT(lab_.Send(ask), SizeIs(1));
@@ -52,7 +53,7 @@ TEST_F(PacketTapTest, APacketShowsOnEachLinkOfItsWay) {
               ElementsAre(std::tuple(a, Id(sw, 1)), std::tuple(Id(sw, 2), b),
                           std::tuple(b, Id(sw, 2)), std::tuple(Id(sw, 1), a)));
 
-  lab_.fabric.RemoveTap(tap_);
+  lab_.fabric.forwarder().RemoveTap(tap_);
   tap_.ways.clear();
   EXPECT_THAT(lab_.Send(ask), SizeIs(1));
   EXPECT_THAT(tap_.ways, IsEmpty());
@@ -61,10 +62,10 @@ TEST_F(PacketTapTest, APacketShowsOnEachLinkOfItsWay) {
 TEST_F(PacketTapTest, ATrainShowsAsItsPackets) {
   Connect(verbs::QpType::kRc);
   ASSERT_TRUE(b_->Receive(0, 4000).ok());
-  lab_.fabric.AddTap(tap_);
+  lab_.fabric.forwarder().AddTap(tap_);
   ASSERT_TRUE(a_->Send(0, 4000).ok());
   Settle();
-  lab_.fabric.RemoveTap(tap_);
+  lab_.fabric.forwarder().RemoveTap(tap_);
   // Four packets and an acknowledgement, over two links each.
   ASSERT_THAT(tap_.packets, SizeIs(10));
   EXPECT_TRUE(tap_.packets[0].first);
