@@ -2,7 +2,8 @@
 """ibemu against ibsim, on one machine, in one run, placed alike.
 
     tools/bench.py [micro] [rate] [messages] [tools] [memory] [idle] [scale]
-                   [system] [page] [verbs] [addresses] [hca] [rxe]
+                   [system] [page] [verbs] [addresses] [hca]
+                   [joined] [rxe]
     tools/bench.py --hosts 648,3888 tools
 
 All suites, unless some are named.
@@ -22,6 +23,7 @@ import time
 from bench_addresses import bench_addresses
 from bench_hca import bench_hca
 from bench_ibsim import bench_rate, bench_tools
+from bench_joined import bench_joined
 from bench_lab import (BUILD, MESSAGES, PLACES, ROOT, RUNS, Ibemu, Ibsim,
                        SystemIbemu, figure, generate, head, median, rate,
                        report, timed)
@@ -157,7 +159,7 @@ def main():
               "memory": bench_memory, "idle": bench_idle,
               "scale": bench_scale, "system": bench_system, "page": bench_page,
               "verbs": bench_verbs, "addresses": bench_addresses,
-              "hca": bench_hca, "rxe": bench_rxe}
+              "hca": bench_hca, "joined": bench_joined, "rxe": bench_rxe}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hosts", default="648,3888,11664")
     parser.add_argument("suites", nargs="*", choices=[*suites, []])
