@@ -42,6 +42,8 @@ drive real adapters from user space, and serve it to "ibemu run --fabric".
   --listen=[ADDRESS:]PORT
                     let other machines join, those with certificates of the same
                     authority; "ibemu listen" does it for a daemon that runs
+  --exact           have packets between joined hosts all pass this daemon, in
+                    its order, and none directly: slower, and encrypted
   --certs=DIR       with --listen and --join=HOST:PORT: this machine's
                     certificates (default: IBEMU_CERTS, else
                     ~/.config/ibemu/certs); "ibemu certs" makes them
@@ -138,9 +140,10 @@ std::string JoinMistake(const Flags& flags) {
   if (flags.hosts.empty()) {
     return "--join: which hosts is missing: give --host=NODE";
   }
-  if (flags.daemon.check || !flags.http.empty() || flags.listen) {
-    return "--check, --http and --listen are for the daemon that has the "
-           "subnet, not for one that joins it";
+  if (flags.daemon.check || !flags.http.empty() || flags.listen ||
+      flags.daemon.exact) {
+    return "--check, --http, --listen and --exact are for the daemon that has "
+           "the subnet, not for one that joins it";
   }
   return "";
 }
@@ -167,9 +170,10 @@ std::string BackendMistake(const Flags& flags) {
     }
     return "";
   }
-  if (!flags.topology.empty() || flags.sm || flags.seed || flags.listen) {
-    return "--topology, --seed, --listen and --sm are of a simulated subnet: "
-           "there is none with --backend=hca";
+  if (!flags.topology.empty() || flags.sm || flags.seed || flags.listen ||
+      flags.daemon.exact) {
+    return "--topology, --seed, --listen, --exact and --sm are of a simulated "
+           "subnet: there is none with --backend=hca";
   }
   return "";
 }
@@ -234,6 +238,7 @@ int Main(std::vector<std::string> arguments) {
   app.add_option("--http", flags.http);
   app.add_option("--join", flags.join);
   app.add_option("--listen", flags.listen);
+  app.add_flag("--exact", flags.daemon.exact);
   app.add_option("--certs", flags.daemon.certificates);
   app.add_option("--backend", flags.backend);
   app.add_option("adapters", flags.adapters);

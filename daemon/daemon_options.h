@@ -24,6 +24,8 @@ struct DaemonOptions {
   std::vector<std::string> joined_hosts;
   // --listen: where other machines may join this one's fabric.
   std::optional<std::string> listen;
+  // --exact: packets between joined hosts all go through this daemon.
+  bool exact = false;
   // --certs: the folder of this machine's certificates; empty: the usual one.
   std::string certificates;
 

@@ -100,10 +100,12 @@ FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
                     : absl::StrCat(absl::StrJoin(options.joined_hosts, ", "),
                                    " of ", joined_)),
       sm_(joined_.empty() ? options.sm : "none"),
+      exact_(options.exact),
       seed_(seed),
       loop_(loop),
       fabric_(std::move(fabric.fabric)),
       plugging_(std::move(fabric.plugging)),
+      meeting_(std::move(fabric.meeting)),
       joined_hosts_(std::move(fabric.hosts)),
       adapters_(*fabric_),
       addresses_(std::move(fabric.addresses)),
@@ -138,7 +140,7 @@ void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts,
                });
   captures_.emplace(loop_, hosts, fabric_.get());
   scenarios_.emplace(loop_, *fabric_, faults_, events_, dispatcher);
-  cables_.emplace(loop_, *fabric_, hosts);
+  cables_.emplace(loop_, *fabric_, hosts, exact_);
   faults_.AddTo(dispatcher);
   captures_->AddTo(dispatcher);
   event_methods_.AddTo(dispatcher);

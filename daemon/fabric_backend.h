@@ -71,10 +71,11 @@ class FabricBackend : public Backend {
   // Whose fabric it is that has the hosts here; empty: it is ours.
   const std::string joined_;
   const std::string topology_, sm_;
+  const bool exact_;
   const uint64_t seed_;
   Loop& loop_;
   const std::unique_ptr<fabric::Fabric> fabric_;
-  const std::unique_ptr<WorkerPool> plugging_;
+  const std::unique_ptr<WorkerPool> plugging_, meeting_;
   const std::vector<std::unique_ptr<JoinedHost>> joined_hosts_;
   FabricAdapters adapters_;
   const AddressPlan addresses_;

@@ -52,8 +52,10 @@ void Serve(v1::Subnet::Stub& stub, NodeLink& link) {
 }  // namespace
 
 SubnetProxy::SubnetProxy(const std::shared_ptr<grpc::Channel>& channel,
-                         std::string address)
-    : stub_(v1::Subnet::NewStub(channel)), address_(std::move(address)) {}
+                         std::string address, uint16_t lease_port)
+    : stub_(v1::Subnet::NewStub(channel)),
+      address_(std::move(address)),
+      lease_port_(lease_port) {}
 
 void SubnetProxy::AddTo(control::MethodTable& methods) {
   Add(methods, "node.status", &SubnetProxy::DescribeHost);
@@ -108,6 +110,7 @@ absl::StatusOr<json> SubnetProxy::ListFreeHosts(control::Parameters& parameters,
 absl::StatusOr<json> SubnetProxy::AttachHost(control::Parameters& parameters,
                                              control::Caller& caller) {
   const std::string node = parameters.Text("node", "");
+  const bool leases = !parameters.Text("leases", "").empty();
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   UniqueFd socket = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(
@@ -116,6 +119,7 @@ absl::StatusOr<json> SubnetProxy::AttachHost(control::Parameters& parameters,
   const auto link = std::make_shared<NodeLink>();
   link->first.mutable_attach()->set_node(node);
   link->first.mutable_attach()->set_node_link_version(kNodeLinkVersion);
+  if (leases) link->first.mutable_attach()->set_lease_port(lease_port_);
   link->socket = std::move(socket);
   std::future<grpc::Status> attached = link->attached.get_future();
   std::thread([stub = stub_, link] { Serve(*stub, *link); }).detach();

@@ -4,6 +4,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -19,9 +20,10 @@ namespace ibemu::peers {
 // node link has two threads, which outlive this.
 class SubnetProxy {
  public:
-  // `address`: of the other machine, for errors.
+  // `address`: of the other machine, for errors.  `lease_port`: the number of
+  // this machine's LeasePort; 0: there is none.
   SubnetProxy(const std::shared_ptr<grpc::Channel>& channel,
-              std::string address);
+              std::string address, uint16_t lease_port);
 
   // Adds node.status, node.names, wire.free and wire.attach.
   void AddTo(control::MethodTable& methods);
@@ -54,6 +56,7 @@ class SubnetProxy {
 
   const std::shared_ptr<v1::Subnet::Stub> stub_;
   const std::string address_;
+  const uint16_t lease_port_;
 };
 
 }  // namespace ibemu::peers

@@ -17,6 +17,15 @@ namespace {
 
 using nlohmann::json;
 
+// The address of who calls: "10.0.0.7" or "[fe80::1]".
+std::string AddressOf(const grpc::ServerContext& context) {
+  // "ipv4:10.0.0.7:41234" or "ipv6:%5Bfe80::1%5D:41234".
+  const std::string uri = context.peer();
+  const size_t begin = uri.find(':') + 1;
+  return absl::StrReplaceAll(uri.substr(begin, uri.rfind(':') - begin),
+                             {{"%5B", "["}, {"%5D", "]"}});
+}
+
 // Who calls, for people: "pc7 (10.0.0.7)", the name that its certificate has.
 std::string PeerOf(const grpc::ServerContext& context) {
   std::string name;
@@ -32,14 +41,9 @@ std::string PeerOf(const grpc::ServerContext& context) {
       break;
     }
   }
-  // "ipv4:10.0.0.7:41234" or "ipv6:%5Bfe80::1%5D:41234".
-  const std::string uri = context.peer();
-  const size_t begin = uri.find(':') + 1;
   return absl::StrCat(
       name, " (",
-      absl::StrReplaceAll(uri.substr(begin, uri.rfind(':') - begin),
-                          {{"%5B", ""}, {"%5D", ""}}),
-      ")");
+      absl::StrReplaceAll(AddressOf(context), {{"[", ""}, {"]", ""}}), ")");
 }
 
 // Whoever waited for the daemon, while it was stopped, is not there any more.
@@ -110,7 +114,11 @@ absl::StatusOr<UniqueFd> SubnetService::Attach(
         ": have the same on both machines"));
   }
   IBEMU_RETURN_IF_ERROR(CheckName(attach.node()));
-  const json parameters = {{"node", attach.node()}, {"peer", PeerOf(context)}};
+  json parameters = {{"node", attach.node()}, {"peer", PeerOf(context)}};
+  if (attach.lease_port() != 0) {
+    parameters["leases"] =
+        absl::StrCat(AddressOf(context), ":", attach.lease_port());
+  }
   const std::lock_guard lock(mutex_);
   if (context.IsCancelled()) return GaveUp();
   return daemon_.OpenStream("wire.attach", parameters);

@@ -140,10 +140,11 @@ std::string ClientsText(const json& status) {
 std::string JoinedText(const json& status) {
   const json joined = status.value("joined", json::array());
   if (joined.empty()) return "";
-  Table table({"JOINED HOST", "BY"});
+  Table table({"JOINED HOST", "BY", "LEASES"});
   for (const json& host : joined) {
     const std::string peer = Text(host["peer"]);
-    table.Add({Text(host["node"]), peer.empty() ? "this machine" : peer});
+    table.Add({Text(host["node"]), peer.empty() ? "this machine" : peer,
+               Text(host["leases"])});
   }
   return "\n" + table.Text();
 }

@@ -37,6 +37,7 @@
 #include "peers/certificates.h"
 #include "peers/connection.h"
 #include "peers/grpc_log.h"
+#include "peers/lease_port.h"
 #include "peers/subnet_proxy.h"
 #include "peers/subnet_service.h"
 
@@ -164,10 +165,14 @@ class Peers {
     IBEMU_ASSIGN_OR_RETURN(const std::string address,
                            ibemu::peers::AddressIn(flags_.address, ""));
     IBEMU_RETURN_IF_ERROR(Prepare());
+    IBEMU_ASSIGN_OR_RETURN(const auto lease_port,
+                           ibemu::peers::LeasePort::Open(*loop_));
     ibemu::peers::SubnetProxy proxy(
-        ibemu::peers::MakeChannel(address, certificates_), address);
+        ibemu::peers::MakeChannel(address, certificates_), address,
+        lease_port->number());
     ibemu::control::MethodTable methods;
     proxy.AddTo(methods);
+    lease_port->AddTo(methods);
     ibemu::control::ControlServer server(
         *loop_, methods,
         ibemu::control::GreetingLine({{"capabilities", methods.names()}}));

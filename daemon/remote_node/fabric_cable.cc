@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/status_macros.h"
-#include "daemon/remote_node/node_link_format.h"
+#include "daemon/remote_node/format/node_link_format.h"
 #include "fabric/packet/packet_parser.h"
 #include "fabric/subnet/subnet.h"
 #include "spdlog/spdlog.h"
@@ -23,6 +23,7 @@ void FabricCable::Send(std::span<const std::byte> bytes) {
     return;
   }
   fabric_.SendFrom(id_, *packet);
+  sent_(*packet);
 }
 
 mad::LocalVerdict FabricCable::ProcessLocal(const mad::Arrival& request,

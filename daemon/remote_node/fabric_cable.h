@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "fabric/fabric.h"
@@ -38,6 +40,12 @@ class FabricCable : public hca::model::Cable {
   void SetIsSm(bool is_sm) override { port_.SetIsSm(is_sm); }
   void SetEnabled(bool enabled) override;
 
+  fabric::PortId id() const { return id_; }
+  // Calls `sent` with each packet that Send() has sent.
+  void OnSent(std::function<void(const fabric::Packet&)> sent) {
+    sent_ = std::move(sent);
+  }
+
   // From the fabric.
   void OnPacket(const fabric::Packet& packet);
   void OnPortEvent();
@@ -49,6 +57,7 @@ class FabricCable : public hca::model::Cable {
   mad::Device& device_;
   mad::Port& port_;
   hca::model::CableListener* listener_ = nullptr;
+  std::function<void(const fabric::Packet&)> sent_ = [](const auto&) {};
 };
 
 // All of a node's ports, for as long as this lives.
@@ -67,6 +76,7 @@ class FabricCables : private fabric::RemoteAdapter,
   // Changes the node's description, as its host does.
   void Describe(std::string_view text) { device_.SetNodeDescription(text); }
 
+  topology::NodeId node() const { return node_; }
   int port_count() const { return static_cast<int>(cables_.size()); }
   // 1 ... port_count().
   FabricCable& cable(int port) {

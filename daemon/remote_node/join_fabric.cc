@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "control/client.h"
 #include "daemon/adapters/fabric_adapters.h"
+#include "daemon/remote_node/meet_host.h"
 #include "daemon/remote_node/remote_cable.h"
 #include "daemon/words/port_text.h"
 #include "fabric/fabric.h"
@@ -159,7 +160,7 @@ absl::StatusOr<Found> PlugInto(const Authority& authority,
   IBEMU_ASSIGN_OR_RETURN(control::Client client, authority.Connect());
   IBEMU_ASSIGN_OR_RETURN(
       std::unique_ptr<RemoteCables> cables,
-      RemoteCables::Plug(std::move(client), host, kAnswersWithin));
+      RemoteCables::Plug(std::move(client), host, kAnswersWithin, true));
   return Found{host, std::move(cables)};
 }
 
@@ -194,7 +195,14 @@ JoinedHost::Plugged PlugIntoAgain(const Authority& authority,
         absl::StrCat(guid, " of \"", authority.name(), "\" has ", has,
                      " ports, not ", ports));
   }
-  return RemoteCables::Plug(std::move(client), guid, kAnswersWithin);
+  return RemoteCables::Plug(std::move(client), guid, kAnswersWithin, true);
+}
+
+// Does one thing after the other, beside the loop.
+std::unique_ptr<WorkerPool> OneWorker(Loop& loop) {
+  return std::make_unique<WorkerPool>(
+      loop, [&loop](auto task) { loop.Post(std::move(task)); },
+      WorkerPool::Limits{.threads = 1, .patience = kPlugsWithin});
 }
 
 // What plugs a host in again, beside the loop.
@@ -298,15 +306,16 @@ absl::StatusOr<JoinedFabric> JoinFabric(
   IBEMU_RETURN_IF_ERROR(AddOthers(client, joined.addresses));
   joined.fabric = std::make_unique<fabric::Fabric>(
       topology, loop, fabric::FabricOptions{.seed = seed});
-  joined.plugging = std::make_unique<WorkerPool>(
-      loop, [&loop](auto task) { loop.Post(std::move(task)); },
-      WorkerPool::Limits{.threads = 1, .patience = kPlugsWithin});
+  joined.plugging = OneWorker(loop);
+  joined.meeting = OneWorker(loop);
   const auto all = std::make_shared<std::vector<JoinedHost*>>();
   for (uint32_t i = 0; i < plugged.size(); ++i) {
+    JoinedHost::Ways ways;
+    ways.plug_in = PlugInBeside(*joined.plugging, authority,
+                                topology.nodes[size_t{2} * i]);
+    ways.meet = MeetThrough(loop, *joined.meeting, authority);
     auto& host = joined.hosts.emplace_back(std::make_unique<JoinedHost>(
-        loop, *joined.fabric, NodeId{2 * i}, NodeId{2 * i + 1},
-        PlugInBeside(*joined.plugging, authority,
-                     topology.nodes[size_t{2} * i]),
+        loop, *joined.fabric, NodeId{2 * i}, NodeId{2 * i + 1}, std::move(ways),
         std::move(plugged[i])));
     all->push_back(host.get());
     // A daemon that one has waited for in vain, the others need not wait for.

@@ -22,6 +22,7 @@ namespace ibemu::daemon {
 struct JoinedFabric {
   std::unique_ptr<fabric::Fabric> fabric;
   std::unique_ptr<WorkerPool> plugging;  // hosts in again; they end before it
+  std::unique_ptr<WorkerPool> meeting;   // other hosts, that have leases
   std::vector<std::unique_ptr<JoinedHost>> hosts;
   AddressPlan addresses;
 };

@@ -4,7 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
-#include "daemon/remote_node/node_link_format.h"
+#include "daemon/remote_node/format/node_link_format.h"
 #include "fabric/packet/packet_parser.h"
 #include "fabric/subnet/port_copy.h"
 #include "fabric/subnet/subnet.h"
@@ -40,12 +40,12 @@ bool MayBeForAgents(const mad::MadBytes& mad) {
 
 JoinedHost::JoinedHost(Loop& loop, fabric::Fabric& fabric,
                        topology::NodeId node, topology::NodeId beyond,
-                       PlugIn plug_in, std::unique_ptr<RemoteCables> cables)
+                       Ways ways, std::unique_ptr<RemoteCables> cables)
     : loop_(loop),
       fabric_(fabric),
       node_(node),
       beyond_(beyond),
-      plug_in_(std::move(plug_in)),
+      ways_(std::move(ways)),
       cables_(std::move(cables)) {
   for (int port = 1; port <= cables_->port_count(); ++port) {
     ends_.emplace_back(*this, port);
@@ -58,6 +58,7 @@ JoinedHost::~JoinedHost() {
 }
 
 absl::Status JoinedHost::Start() {
+  StartLeases();
   pump_.emplace(loop_, *cables_, [this] { OnLost(); });
   for (End& end : ends_) {
     cables_->cable(end.port()).SetListener(&end);
@@ -67,6 +68,22 @@ absl::Status JoinedHost::Start() {
   for (const int port : managers_) cables_->cable(port).SetIsSm(true);
   if (description_) cables_->Describe(*description_);
   return pump_->Start();
+}
+
+void JoinedHost::StartLeases() {
+  leases_.emplace(
+      loop_, ways_.meet,
+      [this](NodeLinkMessage type, int port,
+             std::span<const std::byte> payload) {
+        cables_->TellLease(type, port, payload);
+      },
+      [this](int port, const fabric::Packet& packet) {
+        fabric_.SendFrom(IdOf(beyond_, port), packet);
+      });
+  cables_->OnLease([this](NodeLinkMessage type, int port,
+                          std::span<const std::byte> payload) {
+    return leases_->OnMessage(type, port, payload);
+  });
 }
 
 fabric::PortId JoinedHost::IdOf(topology::NodeId node, int port) const {
@@ -87,6 +104,7 @@ void JoinedHost::OnLost() {
   spdlog::error("{}: the ports are down: {}", name(),
                 std::string(cables_->status().message()));
   lost_ = true;
+  leases_.reset();
   explained_.clear();
   for (const End& end : ends_) {
     fabric::PortCopy copy = CopyOf(cables_->cable(end.port()));
@@ -101,7 +119,7 @@ void JoinedHost::PlugInSoon() {
   loop_.RunAfter(kRetry, [weak = std::weak_ptr(self_)] {
     const auto self = weak.lock();
     if (!self) return;
-    (*self)->plug_in_([weak](Plugged cables) {
+    (*self)->ways_.plug_in([weak](Plugged cables) {
       if (const auto self = weak.lock()) (*self)->OnPlugged(std::move(cables));
     });
   });
@@ -150,8 +168,13 @@ void JoinedHost::End::OnReregister() {
 }
 
 void JoinedHost::OnPacket(fabric::PortId port, const fabric::Packet& packet) {
+  if (OnPackets(port, packet)) return;
   const int number = fabric_.subnet().port(port).number;
   cables_->cable(number).Send(EncodePacket(packet));
+}
+
+bool JoinedHost::OnPackets(fabric::PortId port, const fabric::Packet& packets) {
+  return leases_ && leases_->Send(fabric_.subnet().port(port).number, packets);
 }
 
 // What the request changed is known before the answer.

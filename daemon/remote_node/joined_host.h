@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "daemon/remote_node/leases/host_leases.h"
 #include "daemon/remote_node/node_link_pump.h"
 #include "daemon/remote_node/remote_cable.h"
 #include "fabric/fabric.h"
@@ -39,6 +40,12 @@ class JoinedHost final : private fabric::RemoteAdapter,
   // the loop.  It may not wait.  Errors: as RemoteCables::Plug().
   using PlugIn = std::function<void(absl::AnyInvocable<void(Plugged)> done)>;
 
+  // What leads from here to other daemons.
+  struct Ways {
+    PlugIn plug_in;
+    HostLeases::Meet meet;
+  };
+
   // After that time it is tried again, and again.
   static constexpr absl::Duration kRetry = absl::Seconds(1);
 
@@ -46,7 +53,7 @@ class JoinedHost final : private fabric::RemoteAdapter,
   // ports, each of which has a cable to the port of the same number of `node`.
   // `loop` and `fabric` must outlive this.
   JoinedHost(Loop& loop, fabric::Fabric& fabric, topology::NodeId node,
-             topology::NodeId beyond, PlugIn plug_in,
+             topology::NodeId beyond, Ways ways,
              std::unique_ptr<RemoteCables> cables);
   ~JoinedHost();
   JoinedHost(const JoinedHost&) = delete;
@@ -80,6 +87,7 @@ class JoinedHost final : private fabric::RemoteAdapter,
 
   fabric::PortId IdOf(topology::NodeId node, int port) const;
   std::string name() const;
+  void StartLeases();
   void TakeState(int port);
   void TakeDescription(const mad::MadBytes& answer);
   void OnLost();
@@ -90,6 +98,7 @@ class JoinedHost final : private fabric::RemoteAdapter,
 
   // fabric::RemoteAdapter, at the other end of the cables
   void OnPacket(fabric::PortId port, const fabric::Packet& packet) override;
+  bool OnPackets(fabric::PortId port, const fabric::Packet& packets) override;
   void OnReregister(fabric::PortId /*port*/) override {}
   // fabric::RemoteAgents
   mad::LocalVerdict Process(fabric::PortId port, const mad::Arrival& request,
@@ -100,7 +109,7 @@ class JoinedHost final : private fabric::RemoteAdapter,
   Loop& loop_;
   fabric::Fabric& fabric_;
   const topology::NodeId node_, beyond_;
-  const PlugIn plug_in_;
+  const Ways ways_;
   std::unique_ptr<RemoteCables> cables_;
   std::deque<End> ends_;
   bool lost_ = false;  // the cables lead nowhere
@@ -110,7 +119,8 @@ class JoinedHost final : private fabric::RemoteAdapter,
   std::set<int> managers_;  // ports with a subnet manager
   std::optional<std::string> description_;
   std::function<void()> silent_ = [] {};
-  std::optional<NodeLinkPump> pump_;  // with Start()
+  std::optional<HostLeases> leases_;  // with Start()
+  std::optional<NodeLinkPump> pump_;  // the same
   // Expires with this: for tasks.
   const std::shared_ptr<JoinedHost*> self_ =
       std::make_shared<JoinedHost*>(this);

@@ -35,6 +35,25 @@ NodeLinkHost::NodeLinkHost(Loop& loop, std::unique_ptr<FabricCables> cables,
 
 NodeLinkHost::~NodeLinkHost() { End(); }
 
+void NodeLinkHost::TakeLeases(LeaseTable& leases, std::string address) {
+  party_ = leases.Join(cables_->node(), std::move(address),
+                       [this](NodeLinkMessage type, int port,
+                              std::span<const std::byte> payload) {
+                         if (type == NodeLinkMessage::kLease && full()) {
+                           return false;
+                         }
+                         Queue(type, port, payload);
+                         Flush();
+                         return true;
+                       });
+  for (int port = 1; port <= cables_->port_count(); ++port) {
+    FabricCable& cable = cables_->cable(port);
+    cable.OnSent([this, id = cable.id()](const fabric::Packet& packet) {
+      party_->OnPacket(id, packet);
+    });
+  }
+}
+
 absl::Status NodeLinkHost::Start() {
   writer_ = UniqueFd(fcntl(reader_.get(), F_DUPFD_CLOEXEC, 0));
   if (!writer_.valid()) {
@@ -112,12 +131,38 @@ absl::Status NodeLinkHost::Handle(const NodeLinkSplitter::Message& message) {
     case NodeLinkMessage::kDescription:
       cables_->Describe(TextOf(message.payload));
       return absl::OkStatus();
+    case NodeLinkMessage::kLeaseReady:
+    case NodeLinkMessage::kLeaseUsed:
+    case NodeLinkMessage::kLeaseUsage:
+    case NodeLinkMessage::kLeaseEnded:
+      if (party_ == nullptr) break;
+      return HandleLease(message);
     default:
       break;
   }
   return absl::InvalidArgumentError(
       absl::StrFormat("no message has type %d and %d bytes",
                       static_cast<int>(message.type), message.payload.size()));
+}
+
+absl::Status NodeLinkHost::HandleLease(
+    const NodeLinkSplitter::Message& message) {
+  if (message.type == NodeLinkMessage::kLeaseUsage) {
+    IBEMU_ASSIGN_OR_RETURN(const NodeLinkLeaseUsage usage,
+                           DecodeLeaseUsage(message.payload));
+    party_->OnUsage(usage);
+    return absl::OkStatus();
+  }
+  IBEMU_ASSIGN_OR_RETURN(const uint32_t number,
+                         DecodeLeaseNumber(message.payload));
+  if (message.type == NodeLinkMessage::kLeaseReady) {
+    party_->OnReady(number);
+  } else if (message.type == NodeLinkMessage::kLeaseUsed) {
+    party_->OnUsed(number);
+  } else {
+    party_->OnEnded(number);
+  }
+  return absl::OkStatus();
 }
 
 void NodeLinkHost::Listener::OnPacket(std::span<const std::byte> packet) {
@@ -212,6 +257,7 @@ void NodeLinkHost::End() {
   if (!paused_) loop_.Forget(reader_.get());
   if (waits_for_room_) loop_.Forget(writer_.get());
   paused_ = waits_for_room_ = false;
+  party_.reset();
   cables_.reset();
   reader_.Reset();
   writer_.Reset();

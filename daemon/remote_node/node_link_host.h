@@ -5,21 +5,23 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "base/unique_fd.h"
 #include "daemon/remote_node/fabric_cable.h"
-#include "daemon/remote_node/node_link_format.h"
+#include "daemon/remote_node/format/node_link_format.h"
+#include "daemon/remote_node/leases/lease_table.h"
 #include "hca/model/cable.h"
 #include "loop/loop.h"
 
 namespace ibemu::daemon {
 
-// Speaks daemon/remote_node/node_link_format.h with it.  What it does not read
-// in time is lost if it is a packet, and told later if it is a port's state;
-// its requests wait meanwhile.  So neither it nor what happens to its links can
-// make the daemon buffer without end.
+// Speaks daemon/remote_node/format/node_link_format.h with it.  What it does
+// not read in time is lost if it is a packet, and told later if it is a port's
+// state; its requests wait meanwhile.  So neither it nor what happens to its
+// links can make the daemon buffer without end.
 class NodeLinkHost {
  public:
   static constexpr size_t kMaxBuffered = size_t{4} << 20;
@@ -32,11 +34,18 @@ class NodeLinkHost {
   NodeLinkHost& operator=(const NodeLinkHost&) = delete;
   ~NodeLinkHost();
 
+  // The adapter may have leases: its machine waits for connections at
+  // `address`.  `leases` must outlive this.
+  void TakeLeases(LeaseTable& leases, std::string address);
+
   // Tells the state of each port, then serves until either end goes.
   absl::Status Start();
 
   // The other end hung up, or said what nobody may: the node is the fabric's.
   bool ended() const { return cables_ == nullptr; }
+
+  // Leases by which the adapter sends.
+  size_t leases() const { return party_ ? party_->leases() : 0; }
 
   // Bytes that are kept for the other end, those that it read lately included.
   size_t buffered() const { return buffer_.size(); }
@@ -65,6 +74,7 @@ class NodeLinkHost {
   // False: the stream is lost.
   bool HandleMessages();
   absl::Status Handle(const NodeLinkSplitter::Message& message);
+  absl::Status HandleLease(const NodeLinkSplitter::Message& message);
   void TellState(int port);
   void Queue(NodeLinkMessage type, int port,
              std::span<const std::byte> payload);
@@ -77,6 +87,7 @@ class NodeLinkHost {
   Loop& loop_;
   const size_t max_buffered_;
   std::unique_ptr<FabricCables> cables_;
+  std::unique_ptr<LeaseTable::Party> party_;  // null: without leases
   // Two descriptors of one socket: the loop watches each for one thing.
   UniqueFd reader_, writer_;
   std::deque<Listener> listeners_;

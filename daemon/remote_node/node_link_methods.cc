@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/secret.h"
 #include "base/status_macros.h"
 #include "control/bounded_stream.h"
 #include "daemon/adapters/fabric_adapters.h"
 #include "daemon/remote_node/fabric_cable.h"
+#include "daemon/remote_node/remote_cable.h"
 #include "daemon/words/port_text.h"
 #include "fabric/subnet/subnet.h"
 #include "nlohmann/json.hpp"
@@ -18,8 +20,10 @@ namespace ibemu::daemon {
 using nlohmann::json;
 
 NodeLinkMethods::NodeLinkMethods(Loop& loop, fabric::Fabric& fabric,
-                                 HostTable& hosts)
-    : loop_(loop), fabric_(fabric), hosts_(hosts) {}
+                                 HostTable& hosts, bool exact)
+    : loop_(loop), fabric_(fabric), hosts_(hosts), meeting_point_(loop) {
+  if (!exact) leases_.emplace(loop, fabric, &DrawSecret);
+}
 
 void NodeLinkMethods::AddTo(control::MethodTable& dispatcher) {
   dispatcher.Add("wire.attach", [this](control::Parameters& parameters,
@@ -30,12 +34,14 @@ void NodeLinkMethods::AddTo(control::MethodTable& dispatcher) {
                  [this](control::Parameters& parameters, control::Caller&) {
                    return Free(parameters);
                  });
+  meeting_point_.AddTo(dispatcher);
 }
 
 absl::StatusOr<json> NodeLinkMethods::Attach(control::Parameters& parameters,
                                              control::Caller& caller) {
   const std::string name = parameters.Text("node", "");
   const std::string peer = parameters.Text("peer", "");
+  const std::string leases = parameters.Text("leases", "");
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   UniqueFd socket = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(
@@ -51,6 +57,11 @@ absl::StatusOr<json> NodeLinkMethods::Attach(control::Parameters& parameters,
                          FabricCables::Plug(fabric_, node));
   auto host = std::make_unique<NodeLinkHost>(loop_, std::move(cables),
                                              std::move(socket));
+  if (leases_ && !leases.empty() &&
+      leases.size() <= NodeLinkLease::kLongestAddress) {
+    host->TakeLeases(*leases_,
+                     leases == RemoteCables::kLeasesHere ? "" : leases);
+  }
   IBEMU_RETURN_IF_ERROR(host->Start());
   // One that was there before has ended, or the node would not be free.
   attached_[node] = {std::move(host), peer};
@@ -79,7 +90,8 @@ json NodeLinkMethods::List() const {
   for (const auto& [node, attached] : attached_) {
     if (attached.host->ended()) continue;
     all.push_back({{"node", fabric_.subnet().node(node).description},
-                   {"peer", attached.peer}});
+                   {"peer", attached.peer},
+                   {"leases", attached.host->leases()}});
   }
   return all;
 }

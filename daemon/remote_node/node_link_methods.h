@@ -4,11 +4,14 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "control/rpc.h"
 #include "daemon/adapters/host_table.h"
+#include "daemon/remote_node/leases/lease_table.h"
+#include "daemon/remote_node/leases/meeting_point.h"
 #include "daemon/remote_node/node_link_host.h"
 #include "fabric/fabric.h"
 #include "loop/loop.h"
@@ -21,21 +24,26 @@ class NodeLinkMethods {
  public:
   static constexpr size_t kMostFree = 64;
 
-  // All must outlive this.
-  NodeLinkMethods(Loop& loop, fabric::Fabric& fabric, HostTable& hosts);
+  // All must outlive this.  `exact`: every packet goes through the fabric, and
+  // nobody gets a lease.
+  NodeLinkMethods(Loop& loop, fabric::Fabric& fabric, HostTable& hosts,
+                  bool exact);
 
   // Adds
-  //   wire.attach  {"node": "node-2", "peer": "pc7 (10.0.0.7)"} and one end of
-  //   a
-  //                pair of stream sockets, whose other end is a RemoteCables':
-  //                the node is its owner's while that is open.  "peer": who has
-  //                it on another machine, for people
+  //   wire.attach  {"node": "node-2", "peer": "pc7 (10.0.0.7)",
+  //                "leases": "10.0.0.7:40123"} and one end of a pair of stream
+  //                sockets, whose other end is a RemoteCables': the node is its
+  //                owner's while that is open.  "peer": who has it on another
+  //                machine, for people.  "leases": it can have leases, and
+  //                meets others there, or "here", by lease.meet
+  //   lease.meet   see MeetingPoint
   //   wire.free    ["0x...", ...]: the GUIDs of hosts' adapters that no program
   //                here and nobody elsewhere has, kMostFree at most
   void AddTo(control::MethodTable& dispatcher);
 
-  // [{"node": "node-2", "peer": ...}, ...]: who has which node now; "peer" is
-  // empty for programs of this machine.
+  // [{"node": "node-2", "peer": ..., "leases": 3}, ...]: who has which node
+  // now; "peer" is empty for programs of this machine.  "leases": by which it
+  // sends.
   nlohmann::json List() const;
 
  private:
@@ -51,6 +59,8 @@ class NodeLinkMethods {
   Loop& loop_;
   fabric::Fabric& fabric_;
   HostTable& hosts_;
+  std::optional<LeaseTable> leases_;  // unless all is to be exact
+  MeetingPoint meeting_point_;
   std::map<topology::NodeId, Attached> attached_;
 };
 

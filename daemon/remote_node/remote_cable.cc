@@ -68,9 +68,12 @@ RemoteCables::RemoteCables(UniqueFd socket, absl::Duration patience)
     : socket_(std::move(socket)), patience_(patience) {}
 
 absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Plug(
-    control::Client client, std::string_view node, absl::Duration patience) {
+    control::Client client, std::string_view node, absl::Duration patience,
+    bool leases) {
+  nlohmann::json parameters = {{"node", node}};
+  if (leases) parameters["leases"] = kLeasesHere;
   IBEMU_ASSIGN_OR_RETURN(UniqueFd socket,
-                         client.OpenStream("wire.attach", {{"node", node}}));
+                         client.OpenStream("wire.attach", parameters));
   return Adopt(std::move(socket), patience);
 }
 
@@ -104,6 +107,12 @@ absl::Status RemoteCables::Dispatch() {
     pending_.pop_front();
     pending_bytes_ -= wire::kBytes<NodeLinkHeader> + message.payload.size();
     hca::model::CableListener* const listener = cable(message.port).listener_;
+    if (message.type >= NodeLinkMessage::kLease) {
+      absl::Status taken =
+          told_lease_(message.type, message.port, message.payload);
+      if (!taken.ok()) Lose(std::move(taken));
+      continue;
+    }
     if (listener == nullptr) continue;
     switch (message.type) {
       case NodeLinkMessage::kPacket:

@@ -18,7 +18,7 @@
 #include "absl/time/time.h"
 #include "base/unique_fd.h"
 #include "control/client.h"
-#include "daemon/remote_node/node_link_format.h"
+#include "daemon/remote_node/format/node_link_format.h"
 #include "hca/model/cable.h"
 
 namespace ibemu::daemon {
@@ -61,15 +61,18 @@ class RemoteCable : public hca::model::Cable {
 // kMaxKept bytes are: others are lost.
 class RemoteCables {
  public:
+  // What "leases" of wire.attach says of who meets others in the daemon.
+  static constexpr char kLeasesHere[] = "here";
   static constexpr size_t kMaxKept = size_t{4} << 20;
 
   // Plugs into `node` of the daemon that `client` talks to.  Returns when the
   // state of each port is known.  `patience`: how long an answer may take.
+  // `leases`: for OnLease() there may be something to say.
   //
   // Errors: the daemon's; Unavailable when it is gone; DeadlineExceeded.
   static absl::StatusOr<std::unique_ptr<RemoteCables>> Plug(
       control::Client client, std::string_view node,
-      absl::Duration patience = absl::InfiniteDuration());
+      absl::Duration patience = absl::InfiniteDuration(), bool leases = false);
 
   // The same over a socket whose other end is a NodeLinkHost's.
   static absl::StatusOr<std::unique_ptr<RemoteCables>> Adopt(
@@ -98,6 +101,16 @@ class RemoteCables {
   }
   // Sends what is kept, without waiting.  Returns true if nothing is any more.
   bool Flush();
+  // Calls `told` with what there is to say of leases; until then it is lost.
+  // An error of it ends the connection.
+  using LeaseListener = std::function<absl::Status(
+      NodeLinkMessage type, int port, std::span<const std::byte> payload)>;
+  void OnLease(LeaseListener told) { told_lease_ = std::move(told); }
+  // Says something of leases.
+  void TellLease(NodeLinkMessage type, int port,
+                 std::span<const std::byte> payload) {
+    Send(type, port, payload);
+  }
   // Takes what there is, without waiting, and tells the listeners.
   //
   // Errors: status()'s.
@@ -140,6 +153,7 @@ class RemoteCables {
   std::vector<std::byte> kept_;  // begins with what is to be sent next
   std::function<void()> on_pending_ = [] {};
   std::function<void()> on_blocked_ = [] {};
+  LeaseListener told_lease_ = [](auto...) { return absl::OkStatus(); };
   absl::Status lost_;  // why the connection is of no use any more
 };
 

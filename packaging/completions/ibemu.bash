@@ -19,7 +19,7 @@ _ibemu_words() {
 
 _ibemu_options() {
   case $1 in
-    ibemud) echo "--topology= --sm= --join= --listen= --certs= --backend= --front-end= --host= --profile= --sysfs= --major= --name= --socket= --http= --seed= --addresses= --check --version --help" ;;
+    ibemud) echo "--topology= --sm= --join= --listen= --exact --certs= --backend= --front-end= --host= --profile= --sysfs= --major= --name= --socket= --http= --seed= --addresses= --check --version --help" ;;
     run) echo "--topology= --sm= --seed= --addresses= --fabric= --join= --certs= --backend= --host= --no-adapter --profile= --device-name= --hostname= --net --outside= --state= --no-fast-path --sched= --explain --lint --keep --help" ;;
     ssh) echo "--fabric= --help" ;;
     up) echo "--check --detach --json --help" ;;

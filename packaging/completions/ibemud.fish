@@ -6,6 +6,7 @@ $c -l topology -r -F -a "$generators"
 $c -l sm -x -a 'none static builtin'
 $c -l join -r -F
 $c -l listen -x
+$c -l exact
 $c -l certs -x -a '(__fish_complete_directories)'
 $c -l backend -x -a hca
 $c -a 'pci= access= model='

@@ -20,7 +20,8 @@
 #include <vector>
 
 #include "daemon/remote_node/fabric_cable.h"
-#include "daemon/remote_node/node_link_format.h"
+#include "daemon/remote_node/format/node_link_format.h"
+#include "daemon/remote_node/leases/lease_table.h"
 #include "daemon/remote_node/node_link_host.h"
 #include "fabric/packet/packet_bytes.h"
 #include "fabric/packet/transport.h"
@@ -45,11 +46,13 @@ void Require(bool holds, int line = __builtin_LINE()) {
   std::abort();
 }
 
-constexpr topology::NodeId kAlice{0}, kBob{1}, kMallory{2}, kSwitch{3};
+constexpr topology::NodeId kAlice{0}, kBob{1}, kMallory{2}, kSwitch{3},
+    kCarol{4};
 constexpr int kMallorysPorts = 2;
 constexpr uint32_t kMallorysQpn = 0x42;  // who Alice's queue pairs talk to
 
-// Alice, Bob, and both ports of Mallory are on ports 1 to 4 of a switch.
+// Alice, Bob, and both ports of Mallory are on ports 1 to 4 of a switch, and
+// Carol, who may have leases with Mallory, is on port 5.
 topology::Topology Neighbours() {
   topology::Topology topology;
   const auto add = [&](const char* name, uint64_t guid, int ports) {
@@ -64,6 +67,8 @@ topology::Topology Neighbours() {
   add("mallory", 0x30, kMallorysPorts);
   add("sw", 0x40, 6);
   topology.nodes.back().type = mad::NodeType::kSwitch;
+  add("carol", 0x50, 1);
+  testing::AddLink(topology, 4, 1, 3, 5);
   testing::AddLink(topology, 0, 1, 3, 1);
   testing::AddLink(topology, 1, 1, 3, 2);
   testing::AddLink(topology, 2, 1, 3, 3);
@@ -226,7 +231,26 @@ class Mallory {
   static constexpr int kSocketBuffer = 4096;
   static constexpr size_t kDaemonsBuffer = 16384;
 
-  explicit Mallory(Lab& lab) : lab_(lab), loop_(lab.timers) { Attach(); }
+  explicit Mallory(Lab& lab) : lab_(lab), loop_(lab.timers) {
+    auto carols = FabricCables::Plug(lab_.fabric, kCarol);
+    Require(carols.ok());
+    carols_ = *std::move(carols);
+    carols_->cable(1).SetEnabled(true);
+    carol_ = leases_.Join(
+        kCarol, "", [this](NodeLinkMessage type, int, mad::Bytes payload) {
+          std::string address;
+          if (type == NodeLinkMessage::kLease) {
+            wanted_.push_back(DecodeLease(payload, address)->number);
+          }
+          return true;
+        });
+    Attach();
+  }
+  void LetCarolAnswer() {
+    for (const uint32_t number : std::exchange(wanted_, {})) {
+      carol_->OnReady(number);
+    }
+  }
 
   void Attach() {
     auto cables = FabricCables::Plug(lab_.fabric, kMallory);
@@ -237,6 +261,7 @@ class Mallory {
                sizeof kSocketBuffer);
     host_ = std::make_unique<NodeLinkHost>(loop_, *std::move(cables),
                                            std::move(daemons), kDaemonsBuffer);
+    host_->TakeLeases(leases_, "");
     Require(host_->Start().ok());
     out_.clear();
     heard_ = {};
@@ -312,6 +337,13 @@ class Mallory {
         return Require(DecodeReply(message.payload, mad).ok());
       case NodeLinkMessage::kReregister:
         return Require(message.payload.empty());
+      case NodeLinkMessage::kLease: {
+        std::string address;
+        return Require(DecodeLease(message.payload, address).ok());
+      }
+      case NodeLinkMessage::kLeaseUsed:
+      case NodeLinkMessage::kLeaseEnded:
+        return Require(DecodeLeaseNumber(message.payload).ok());
       default:
         return Require(message.type == NodeLinkMessage::kPacket);
     }
@@ -319,6 +351,11 @@ class Mallory {
 
   Lab& lab_;
   VirtualLoop loop_;
+  LeaseTable leases_{loop_, lab_.fabric, [] { return Secret{}; }};
+  // Carol wants any lease.
+  std::unique_ptr<FabricCables> carols_;
+  std::vector<uint32_t> wanted_;
+  std::unique_ptr<LeaseTable::Party> carol_;
   UniqueFd socket_;
   std::unique_ptr<NodeLinkHost> host_;
   std::vector<std::byte> last_, out_;
@@ -355,6 +392,7 @@ class Scene {
     lab_.timers.RunPending();
     friends_->Talk();
     others_->Check();
+    mallory_->LetCarolAnswer();
     mallory_->CheckBuffer();
     lab_.inbox.arrivals.clear();
     Require(__sanitizer_get_current_allocated_bytes() <
@@ -391,9 +429,14 @@ class Scene {
         break;
       case 2: {
         const auto type =
-            NodeLinkMessage{static_cast<uint8_t>(input.Byte() % 8)};
+            NodeLinkMessage{static_cast<uint8_t>(input.Byte() % 16)};
         const int port = input.Byte();
-        mallory_->Tell(type, port, input.Take(input.Short() % 8300));
+        const size_t size = input.Short() % 8300;
+        if (type > NodeLinkMessage::kLease && size % 2 == 0) {
+          SayOfALease(type, input);
+          break;
+        }
+        mallory_->Tell(type, port, input.Take(size));
         break;
       }
       case 3: {
@@ -434,6 +477,20 @@ class Scene {
         Disturb(input);
         break;
     }
+  }
+
+  // Of one that there may be.
+  void SayOfALease(NodeLinkMessage type, FuzzInput& input) {
+    const uint32_t number = input.Byte() % 8;
+    if (type != NodeLinkMessage::kLeaseUsage) {
+      return mallory_->Tell(type, 1, EncodeLeaseNumber(number));
+    }
+    std::vector<std::byte> payload;
+    wire::Append(NodeLinkLeaseUsage{.number = number,
+                                    .packets = input.Short(),
+                                    .words = input.Short() * uint64_t{256}},
+                 payload);
+    mallory_->Tell(type, 1, payload);
   }
 
   wire::Lid SomeLid(FuzzInput& input) {

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "daemon/remote_node/node_link_format.h"
+#include "daemon/remote_node/format/node_link_format.h"
+#include "daemon/remote_node/format/packet_train.h"
 #include "fabric/packet/packet_bytes.h"
 #include "fabric/packet/packet_parser.h"
 
@@ -21,6 +23,18 @@ void FuzzPacket(std::span<const std::byte> bytes) {
   if (!again.ok() || again->dlid != packet->dlid) std::abort();
 }
 
+// So are several packets of one message.
+void FuzzTrain(std::span<const std::byte> bytes) {
+  const auto packets = ibemu::daemon::DecodeTrain(bytes);
+  if (!packets.ok()) return;
+  const auto again =
+      ibemu::daemon::DecodeTrain(ibemu::daemon::EncodeTrain(*packets));
+  if (!again.ok() || again->Count() != packets->Count() ||
+      again->Words() != packets->Words()) {
+    std::abort();
+  }
+}
+
 void FuzzMessages(std::span<const std::byte> bytes) {
   ibemu::daemon::NodeLinkSplitter splitter;
   splitter.Add(bytes);
@@ -29,10 +43,14 @@ void FuzzMessages(std::span<const std::byte> bytes) {
     const auto there = splitter.Next(message);
     if (!there.ok() || !*there) return;
     ibemu::mad::MadBytes mad;
+    std::string address;
     FuzzPacket(message.payload);
+    FuzzTrain(message.payload);
     ibemu::daemon::DecodeRequest(message.payload).status().IgnoreError();
     ibemu::daemon::DecodeReply(message.payload, mad).status().IgnoreError();
     ibemu::daemon::DecodeState(message.payload).status().IgnoreError();
+    ibemu::daemon::DecodeLease(message.payload, address).status().IgnoreError();
+    ibemu::daemon::DecodeLeaseUsage(message.payload).status().IgnoreError();
   }
 }
 
@@ -41,6 +59,7 @@ void FuzzMessages(std::span<const std::byte> bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   FuzzPacket(bytes);
+  FuzzTrain(bytes);
   FuzzMessages(bytes);
   return 0;
 }

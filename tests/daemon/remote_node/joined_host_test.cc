@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "daemon/remote_node/fabric_cable.h"
-#include "daemon/remote_node/node_link_format.h"
+#include "daemon/remote_node/format/node_link_format.h"
 #include "daemon/remote_node/node_link_host.h"
 #include "daemon/remote_node/remote_cable.h"
 #include "fabric/packet/packet_parser.h"
@@ -46,7 +46,8 @@ class JoinedHostTest : public ::testing::Test {
     auto remote = PlugIn();
     EXPECT_TRUE(remote.ok()) << remote.status();
     host_ = std::make_unique<JoinedHost>(
-        loop_, fabric_, kNode, kBeyond, [this](auto done) { done(PlugIn()); },
+        loop_, fabric_, kNode, kBeyond,
+        JoinedHost::Ways{[this](auto done) { done(PlugIn()); }, {}},
         *std::move(remote));
     EXPECT_TRUE(host_->Start().ok());
     Settle();
@@ -191,7 +192,10 @@ class JoinedHostsAgentsTest : public ::testing::Test {
     EXPECT_TRUE(remote.ok()) << remote.status();
     host_ = std::make_unique<JoinedHost>(
         loop_, fabric_, kNode, kBeyond,
-        [](auto done) { done(absl::UnavailableError("there is one only")); },
+        JoinedHost::Ways{[](auto done) {
+                           done(absl::UnavailableError("there is one only"));
+                         },
+                         {}},
         *std::move(remote));
     EXPECT_TRUE(host_->Start().ok());
     loop_.Poll();

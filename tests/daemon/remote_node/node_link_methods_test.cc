@@ -66,7 +66,7 @@ class NodeLinkMethodsTest : public ::testing::Test {
   HostTable hosts_{*loop_, adapters_};
   AddressPlan plan_;
   ConnectionTable connections_{*loop_, hosts_, plan_, /*seed=*/1};
-  NodeLinkMethods methods_{*loop_, lab_.fabric, hosts_};
+  NodeLinkMethods methods_{*loop_, lab_.fabric, hosts_, false};
   control::MethodTable dispatcher_;
   UniqueFd adapter_;
 };
@@ -94,8 +94,10 @@ TEST_F(NodeLinkMethodsTest, TellsWhoHasWhichNodeNow) {
   EXPECT_EQ(
       AskWith(connection, {{"node", "host-2"}, {"peer", "pc7 (10.0.0.7)"}}),
       "");
-  EXPECT_EQ(methods_.List(),
-            json::array({{{"node", "host-2"}, {"peer", "pc7 (10.0.0.7)"}}}));
+  EXPECT_EQ(
+      methods_.List(),
+      json::array(
+          {{{"node", "host-2"}, {"peer", "pc7 (10.0.0.7)"}, {"leases", 0}}}));
   adapter_.Reset();
   while (IsRemote()) TurnLoop();
   EXPECT_EQ(methods_.List(), json::array());

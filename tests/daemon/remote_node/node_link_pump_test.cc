@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/unique_fd.h"
-#include "daemon/remote_node/node_link_format.h"
+#include "daemon/remote_node/format/node_link_format.h"
 #include "hca/model/cable.h"
 #include "testing/socket_pair.h"
 #include "tests/daemon/virtual_loop.h"

@@ -61,6 +61,42 @@ def test_messages_arrive_whoever_has_the_other_adapter(lab):
     assert "20000000 bytes" in exchange(lab, "node-1", own(lab, "node-3"), *PING)
 
 
+def leases(lab, *hosts):
+    """By how many leases each of these sends to others."""
+    joined = json.loads(lab.ibemu("status", "--json").stdout)["joined"]
+    return [host["leases"] for name in hosts for host in joined
+            if host["node"] == name]
+
+
+def words_received(lab, host):
+    """By its port, as the subnet's agents have counted them, of 4 bytes."""
+    text = lab.account.run(*own(lab, "node-3"), "perfquery", "-x", "-G",
+                           lab.run(host, "ibstat", "-p").stdout.strip()).stdout
+    return int(re.search(r"PortRcvData:\.*(\d+)", text)[1])
+
+
+def test_data_goes_from_daemon_to_daemon_and_is_counted_on_its_way(lab):
+    exchange(lab, "node-1", lab.on("node-2"), *PING)
+    until(lambda: leases(lab, "node-1", "node-2") == [1, 1])
+    before = words_received(lab, "node-1")
+    exchange(lab, "node-1", lab.on("node-2"), *PING)
+    assert leases(lab, "node-1", "node-2") == [1, 1]
+    until(lambda: words_received(lab, "node-1") - before > 100 * 100000 / 4)
+
+
+def test_data_goes_through_a_fault_that_was_added(lab):
+    exchange(lab, "node-1", lab.on("node-2"), *PING)
+    until(lambda: leases(lab, "node-1", "node-2") == [1, 1])
+    lab.ibemu("fault", "add", "--name=bad-cable", "link", "node-1/1", "duplicate",
+              "100%", "dir", "rx")
+    until(lambda: leases(lab, "node-1", "node-2") == [1, 0])
+    exchange(lab, "node-1", lab.on("node-2"), *PING)
+    [fault] = lab.faults()
+    # A message of 100,000 bytes has 25 packets of 4096 bytes.
+    assert fault["rx"]["duplicated"] >= 100 * 25
+    lab.ibemu("fault", "rm", "bad-cable")
+
+
 def test_a_daemon_has_several_hosts(lab):
     lab.drive("node-6", "node-7")
     for host in ("node-6", "node-7"):

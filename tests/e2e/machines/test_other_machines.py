@@ -35,10 +35,11 @@ def test_the_head_tells_which_machine_has_which_host(lab):
     assert joined(lab) == []
     program = Background(lab.account, ["ibemu", "run", *lab.taking("node-2"),
                                        "--", "sleep", "1000"])
-    until(lambda: joined(lab) == [{"node": "node-2", "peer": "pc7 (127.0.0.1)"}])
+    until(lambda: joined(lab) == [{"node": "node-2", "peer": "pc7 (127.0.0.1)",
+                                   "leases": 0}])
     text = lab.ibemu("status").stdout
     assert [line.split() for line in text.splitlines()][-2:] == [
-        ["JOINED", "HOST", "BY"], ["node-2", "pc7", "(127.0.0.1)"]]
+        ["JOINED", "HOST", "BY", "LEASES"], ["node-2", "pc7", "(127.0.0.1)", "0"]]
     program.stop()
     until(lambda: joined(lab) == [])
 

@@ -1,9 +1,10 @@
-#include "daemon/remote_node/node_link_format.h"
+#include "daemon/remote_node/format/node_link_format.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace ibemu::daemon {
@@ -44,6 +45,45 @@ TEST(NodeLinkFormat, ARequestKeepsWhereItCameFrom) {
     EXPECT_EQ(back->grh, arrival.grh);
     EXPECT_EQ(back->mad, arrival.mad);
   }
+}
+
+TEST(NodeLinkFormat, ALeaseKeepsItsTerms) {
+  NodeLinkLease lease{.number = 7,
+                      .receives = true,
+                      .sl = 3,
+                      .dlid = wire::Lid{0x1234},
+                      .p_key = 0x8001,
+                      .mtu = 4096};
+  lease.token.back() = std::byte{9};
+  std::string address;
+  const auto back = DecodeLease(EncodeLease(lease, "10.0.0.7:1"), address);
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(address, "10.0.0.7:1");
+  EXPECT_EQ(back->number, lease.number);
+  EXPECT_TRUE(back->receives);
+  EXPECT_EQ(back->sl, lease.sl);
+  EXPECT_EQ(back->dlid, lease.dlid);
+  EXPECT_EQ(back->p_key, lease.p_key);
+  EXPECT_EQ(back->mtu, lease.mtu);
+  EXPECT_EQ(back->token, lease.token);
+  const std::string long_one(NodeLinkLease::kLongestAddress + 1, '1');
+  EXPECT_FALSE(DecodeLease(EncodeLease(lease, long_one), address).ok());
+  EXPECT_FALSE(DecodeLease(Bytes(31), address).ok());
+}
+
+TEST(NodeLinkFormat, WhatIsSaidOfALeaseHasOneLength) {
+  EXPECT_EQ(*DecodeLeaseNumber(EncodeLeaseNumber(0xfffffffe)), 0xfffffffe);
+  EXPECT_FALSE(DecodeLeaseNumber(Bytes(5)).ok());
+  Bytes bytes;
+  wire::Append(
+      NodeLinkLeaseUsage{.number = 1, .packets = 1ull << 40, .words = 3},
+      bytes);
+  const auto usage = DecodeLeaseUsage(bytes);
+  ASSERT_TRUE(usage.ok()) << usage.status();
+  EXPECT_EQ(usage->number, 1u);
+  EXPECT_EQ(usage->packets, 1ull << 40);
+  EXPECT_EQ(usage->words, 3u);
+  EXPECT_FALSE(DecodeLeaseUsage(Bytes(4)).ok());
 }
 
 TEST(NodeLinkFormat, AReplyKeepsItsVerdict) {

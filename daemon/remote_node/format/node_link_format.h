@@ -1,15 +1,18 @@
 // The messages of a node link, the stream socket between a node and its adapter
 // in another process.
-#ifndef IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_FORMAT_H_
-#define IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_FORMAT_H_
+#ifndef IBEMU_DAEMON_REMOTE_NODE_FORMAT_NODE_LINK_FORMAT_H_
+#define IBEMU_DAEMON_REMOTE_NODE_FORMAT_NODE_LINK_FORMAT_H_
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/secret.h"
 #include "fabric/packet/packet.h"
 #include "mad/address.h"
 #include "mad/port.h"
@@ -29,6 +32,14 @@ enum class NodeLinkMessage : uint8_t {
   kEnable = 6,   // to the node: one byte, 0 or 1
   kDescription = 7,  // to the node: its NodeDescription, at most 64 bytes
   kReregister = 8,   // to the adapter: its programs are to register again
+  // Leases, by which packets go from adapter to adapter (lease_table.h).
+  kLease = 9,        // to either adapter: NodeLinkLease, an address
+  kLeaseReady = 10,  // to the node, from who receives: NodeLinkLeaseNumber
+  kLeaseUsed = 11,  // to the node, from who sends, after its last packet by the
+                    // node; then to who receives: NodeLinkLeaseNumber
+  kLeaseUsage = 12,  // to the node, from who sends: NodeLinkLeaseUsage
+  kLeaseEnded = 13,  // both ways: NodeLinkLeaseNumber
+  kTrain = 14,       // from adapter to adapter, as kPacket: PacketTrain
 };
 
 // Before each message.
@@ -115,6 +126,64 @@ struct NodeLinkReply {
 };
 static_assert(wire::Tiles<NodeLinkReply>());
 
+// A NodeLinkLease is what an adapter may send to another, without the node.
+// The address follows
+// at which the other machine waits for a connection that begins with the token;
+// there is none to who receives, nor between adapters of one machine.
+struct NodeLinkLease {
+  static constexpr int kBits = 256;
+  static constexpr size_t kLongestAddress = 64;
+
+  uint32_t number = 0;
+  bool receives = false;
+  uint8_t sl = 0;
+  wire::Lid dlid{};
+  uint16_t p_key = 0;
+  uint16_t mtu = 0;  // bytes of payload of a packet at most
+  Secret token{};
+
+  static constexpr auto Layout() {
+    using T = NodeLinkLease;
+    using wire::Reserved, wire::Rw;
+    return wire::Table(Rw(&T::number, "Lease", 32, 0), Reserved(7, 32),
+                       Rw(&T::receives, "Receives", 1, 39),
+                       Rw(&T::sl, "SL", 8, 40), Rw(&T::dlid, "DLID", 16, 48),
+                       Rw(&T::p_key, "P_Key", 16, 64),
+                       Rw(&T::mtu, "MTU", 16, 80), Reserved(32, 96),
+                       Rw(&T::token, "Token", 128, 128));
+  }
+};
+static_assert(wire::Tiles<NodeLinkLease>());
+
+struct NodeLinkLeaseNumber {
+  static constexpr int kBits = 32;
+
+  uint32_t number = 0;
+
+  static constexpr auto Layout() {
+    return wire::Table(wire::Rw(&NodeLinkLeaseNumber::number, "Lease", 32, 0));
+  }
+};
+static_assert(wire::Tiles<NodeLinkLeaseNumber>());
+
+// What was sent since the last one.
+struct NodeLinkLeaseUsage {
+  static constexpr int kBits = 192;
+
+  uint32_t number = 0;
+  uint64_t packets = 0;
+  uint64_t words = 0;  // of 4 bytes, from LRH to ICRC
+
+  static constexpr auto Layout() {
+    using T = NodeLinkLeaseUsage;
+    using wire::Reserved, wire::Rw;
+    return wire::Table(Rw(&T::number, "Lease", 32, 0), Reserved(32, 32),
+                       Rw(&T::packets, "Packets", 64, 64),
+                       Rw(&T::words, "Words", 64, 128));
+  }
+};
+static_assert(wire::Tiles<NodeLinkLeaseUsage>());
+
 // A packet from LRH to ICRC.  REQUIRES: a single one.
 std::vector<std::byte> EncodePacket(const fabric::Packet& packet);
 
@@ -145,6 +214,18 @@ std::vector<std::byte> EncodeState(const NodeLinkPortState& state);
 absl::StatusOr<NodeLinkPortState> DecodeState(
     std::span<const std::byte> payload);
 
+std::vector<std::byte> EncodeLease(const NodeLinkLease& lease,
+                                   std::string_view address);
+// Errors: InvalidArgument.
+absl::StatusOr<NodeLinkLease> DecodeLease(std::span<const std::byte> payload,
+                                          std::string& address);
+std::vector<std::byte> EncodeLeaseNumber(uint32_t number);
+// Errors: InvalidArgument.
+absl::StatusOr<uint32_t> DecodeLeaseNumber(std::span<const std::byte> payload);
+// Errors: InvalidArgument.
+absl::StatusOr<NodeLinkLeaseUsage> DecodeLeaseUsage(
+    std::span<const std::byte> payload);
+
 // A NodeLinkSplitter cuts a stream into messages.
 class NodeLinkSplitter {
  public:
@@ -154,6 +235,10 @@ class NodeLinkSplitter {
     std::vector<std::byte> payload;
   };
 
+  NodeLinkSplitter() = default;
+  // `longest`: bytes of a message's payload at most.
+  explicit NodeLinkSplitter(size_t longest) : longest_(longest) {}
+
   void Add(std::span<const std::byte> bytes);
   // Moves the next message to `message`.  Returns false if there is no whole
   // one yet.
@@ -162,10 +247,11 @@ class NodeLinkSplitter {
   absl::StatusOr<bool> Next(Message& message);
 
  private:
+  size_t longest_ = NodeLinkHeader::kLongest;
   std::vector<std::byte> bytes_;
   size_t taken_ = 0;
 };
 
 }  // namespace ibemu::daemon
 
-#endif  // IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_FORMAT_H_
+#endif  // IBEMU_DAEMON_REMOTE_NODE_FORMAT_NODE_LINK_FORMAT_H_

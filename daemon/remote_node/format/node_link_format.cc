@@ -1,6 +1,7 @@
-#include "daemon/remote_node/node_link_format.h"
+#include "daemon/remote_node/format/node_link_format.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "absl/strings/str_format.h"
 #include "fabric/packet/packet_bytes.h"
@@ -153,6 +154,51 @@ absl::StatusOr<NodeLinkPortState> DecodeState(
   return state;
 }
 
+std::vector<std::byte> EncodeLease(const NodeLinkLease& lease,
+                                   std::string_view address) {
+  std::vector<std::byte> bytes;
+  wire::Append(lease, bytes);
+  std::ranges::transform(address, std::back_inserter(bytes),
+                         [](char letter) { return std::byte(letter); });
+  return bytes;
+}
+
+absl::StatusOr<NodeLinkLease> DecodeLease(std::span<const std::byte> payload,
+                                          std::string& address) {
+  if (payload.size() < wire::kBytes<NodeLinkLease> ||
+      payload.size() >
+          wire::kBytes<NodeLinkLease> + NodeLinkLease::kLongestAddress) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("no lease has %d bytes", payload.size()));
+  }
+  address.clear();
+  std::ranges::transform(
+      payload.subspan(wire::kBytes<NodeLinkLease>), std::back_inserter(address),
+      [](std::byte letter) { return static_cast<char>(letter); });
+  return wire::Decode<NodeLinkLease>(payload);
+}
+
+std::vector<std::byte> EncodeLeaseNumber(uint32_t number) {
+  std::vector<std::byte> bytes;
+  wire::Append(NodeLinkLeaseNumber{.number = number}, bytes);
+  return bytes;
+}
+
+absl::StatusOr<uint32_t> DecodeLeaseNumber(std::span<const std::byte> payload) {
+  const auto after =
+      After<NodeLinkLeaseNumber>(payload, 0, "the number of a lease");
+  if (!after.ok()) return after.status();
+  return wire::Decode<NodeLinkLeaseNumber>(payload).number;
+}
+
+absl::StatusOr<NodeLinkLeaseUsage> DecodeLeaseUsage(
+    std::span<const std::byte> payload) {
+  const auto after =
+      After<NodeLinkLeaseUsage>(payload, 0, "the usage of a lease");
+  if (!after.ok()) return after.status();
+  return wire::Decode<NodeLinkLeaseUsage>(payload);
+}
+
 void NodeLinkSplitter::Add(std::span<const std::byte> bytes) {
   bytes_.erase(bytes_.begin(),
                bytes_.begin() + static_cast<std::ptrdiff_t>(taken_));
@@ -164,10 +210,9 @@ absl::StatusOr<bool> NodeLinkSplitter::Next(Message& message) {
   const auto left = std::span<const std::byte>(bytes_).subspan(taken_);
   if (left.size() < wire::kBytes<NodeLinkHeader>) return false;
   const auto header = wire::Decode<NodeLinkHeader>(left);
-  if (header.length > NodeLinkHeader::kLongest) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("a message of %d bytes: the longest has %d",
-                        header.length, NodeLinkHeader::kLongest));
+  if (header.length > longest_) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "a message of %d bytes: the longest has %d", header.length, longest_));
   }
   const size_t whole = wire::kBytes<NodeLinkHeader> + header.length;
   if (left.size() < whole) return false;

@@ -1,0 +1,106 @@
+#include "daemon/remote_node/format/packet_train.h"
+
+#include <memory>
+
+#include "base/status_macros.h"
+#include "daemon/remote_node/format/node_link_format.h"
+#include "fabric/packet/packet_parser.h"
+#include "fabric/packet/single_packet.h"
+#include "fabric/packet/transport.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using fabric::Packet, fabric::SingleOf, fabric::Transport;
+using Bytes = std::span<const std::byte>;
+
+Bytes PayloadOf(const Transport& transport) {
+  if (transport.message == nullptr) return {};
+  return Bytes(*transport.message).subspan(transport.offset, transport.size);
+}
+
+bool HasParts(const PacketTrain& header, size_t bytes) {
+  return header.packets >= 2 && header.packets <= PacketTrain::kMostPackets &&
+         header.first_bytes <= bytes &&
+         header.last_bytes <= bytes - header.first_bytes;
+}
+
+// Returns whether `last` may be the last of so many packets that begin with
+// `first`.
+bool Belong(const Packet& first, const Packet& last, uint32_t packets) {
+  if (first.transport == nullptr || last.transport == nullptr) return false;
+  const Transport& one = *first.transport;
+  const Transport& other = *last.transport;
+  return first.slid == last.slid && first.dlid == last.dlid &&
+         first.sl == last.sl && first.p_key == last.p_key &&
+         first.destination_qpn == last.destination_qpn &&
+         one.service == other.service && one.operation == other.operation &&
+         one.service != verbs::QpType::kUd && !one.last && !other.first &&
+         one.size > 0 && other.size <= one.size &&
+         other.psn == wire::PsnAfter(one.psn, packets - 1);
+}
+
+}  // namespace
+
+std::vector<std::byte> EncodeTrain(const Packet& packets) {
+  const Transport& transport = *packets.transport;
+  const uint32_t count = packets.Count();
+  const std::vector<std::byte> first = EncodePacket(SingleOf(packets, 0));
+  const std::vector<std::byte> last =
+      EncodePacket(SingleOf(packets, count - 1));
+  const Bytes between = PayloadOf(transport).subspan(
+      transport.payload, size_t{count - 2} * transport.payload);
+  std::vector<std::byte> bytes;
+  bytes.reserve(wire::kBytes<PacketTrain> + first.size() + last.size() +
+                between.size());
+  wire::Append(PacketTrain{.packets = count,
+                           .first_bytes = static_cast<uint32_t>(first.size()),
+                           .last_bytes = static_cast<uint32_t>(last.size())},
+               bytes);
+  bytes.insert(bytes.end(), first.begin(), first.end());
+  bytes.insert(bytes.end(), last.begin(), last.end());
+  bytes.insert(bytes.end(), between.begin(), between.end());
+  return bytes;
+}
+
+absl::StatusOr<Packet> DecodeTrain(Bytes payload) {
+  const auto no_train = [] {
+    return absl::InvalidArgumentError("these are no consecutive packets");
+  };
+  if (payload.size() < wire::kBytes<PacketTrain>) return no_train();
+  const auto header = wire::Decode<PacketTrain>(payload);
+  Bytes left = payload.subspan(wire::kBytes<PacketTrain>);
+  if (!HasParts(header, left.size())) return no_train();
+  IBEMU_ASSIGN_OR_RETURN(Packet packets,
+                         fabric::ParsePacket(left.first(header.first_bytes)));
+  left = left.subspan(header.first_bytes);
+  IBEMU_ASSIGN_OR_RETURN(const Packet last,
+                         fabric::ParsePacket(left.first(header.last_bytes)));
+  left = left.subspan(header.last_bytes);
+  if (!Belong(packets, last, header.packets) ||
+      left.size() != size_t{header.packets - 2} * packets.transport->size) {
+    return no_train();
+  }
+  Transport all = *packets.transport;
+  const Bytes begin = PayloadOf(*packets.transport);
+  const Bytes end = PayloadOf(*last.transport);
+  auto message = std::make_shared<std::vector<std::byte>>();
+  message->reserve(begin.size() + left.size() + end.size());
+  for (const Bytes part : {begin, left, end}) {
+    message->insert(message->end(), part.begin(), part.end());
+  }
+  all.packets = header.packets;
+  all.payload = static_cast<uint32_t>(begin.size());
+  all.size = message->size();
+  all.offset = 0;
+  all.message = std::move(message);
+  all.last = last.transport->last;
+  all.ack_request = last.transport->ack_request;
+  all.solicited = last.transport->solicited;
+  all.has_immediate = last.transport->has_immediate;
+  all.immediate = last.transport->immediate;
+  packets.transport = std::make_shared<Transport>(std::move(all));
+  return packets;
+}
+
+}  // namespace ibemu::daemon

@@ -1,0 +1,47 @@
+// Consecutive packets of one message, as they go over the connection of a
+// lease.
+#ifndef IBEMU_DAEMON_REMOTE_NODE_FORMAT_PACKET_TRAIN_H_
+#define IBEMU_DAEMON_REMOTE_NODE_FORMAT_PACKET_TRAIN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "fabric/packet/packet.h"
+#include "wire/layout.h"
+
+namespace ibemu::daemon {
+
+// A PacketTrain is what comes before them: the first and the last packet
+// follow, from LRH to ICRC, then the payload of those between, each as long as
+// the first one's.
+struct PacketTrain {
+  static constexpr int kBits = 96;
+  // Packets of a train, and bytes of the message.
+  static constexpr uint32_t kMostPackets = 512;
+  static constexpr size_t kLongest = size_t{4} << 20;
+
+  uint32_t packets = 0;
+  uint32_t first_bytes = 0, last_bytes = 0;
+
+  static constexpr auto Layout() {
+    using T = PacketTrain;
+    using wire::Rw;
+    return wire::Table(Rw(&T::packets, "Packets", 32, 0),
+                       Rw(&T::first_bytes, "FirstLength", 32, 32),
+                       Rw(&T::last_bytes, "LastLength", 32, 64));
+  }
+};
+static_assert(wire::Tiles<PacketTrain>());
+
+// Returns the payload of a message kTrain.  REQUIRES: 2 to
+// PacketTrain::kMostPackets packets.
+std::vector<std::byte> EncodeTrain(const fabric::Packet& packets);
+// Errors: InvalidArgument, they are no consecutive packets of one message.
+absl::StatusOr<fabric::Packet> DecodeTrain(std::span<const std::byte> payload);
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_REMOTE_NODE_FORMAT_PACKET_TRAIN_H_

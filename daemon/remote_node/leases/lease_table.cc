@@ -1,0 +1,264 @@
+#include "daemon/remote_node/leases/lease_table.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "fabric/forwarding/forwarder.h"
+#include "fabric/subnet/subnet.h"
+
+namespace ibemu::daemon {
+namespace {
+
+bool IsLoopback(std::string_view address) {
+  return address.starts_with("127.") || address.starts_with("[::1]");
+}
+
+// Returns whether who is at the one address can connect to the other, as far as
+// we know: a daemon of this machine has none, and who is on it by "localhost"
+// can be reached there alone.
+bool Reach(std::string_view from, std::string_view to) {
+  return from.empty() == to.empty() && (!IsLoopback(to) || IsLoopback(from));
+}
+
+}  // namespace
+
+LeaseTable::LeaseTable(Timers& timers, fabric::Fabric& fabric,
+                       std::function<Secret()> draw_token)
+    : timers_(timers), fabric_(fabric), draw_token_(std::move(draw_token)) {
+  fabric_.AddWatcher(*this);
+  fabric_.forwarder().OnInterference([this] { Check(); });
+}
+
+LeaseTable::~LeaseTable() {
+  timers_.Cancel(idle_timer_);
+  fabric_.forwarder().OnInterference([] {});
+  fabric_.RemoveWatcher(*this);
+}
+
+std::unique_ptr<LeaseTable::Party> LeaseTable::Join(topology::NodeId node,
+                                                    std::string address,
+                                                    Party::Tell tell) {
+  std::unique_ptr<Party> party(
+      new Party(*this, node, std::move(address), std::move(tell)));
+  parties_[node] = party.get();
+  return party;
+}
+
+LeaseTable::Party::~Party() {
+  table_.parties_.erase(node_);
+  for (auto lease = table_.leases_.begin(); lease != table_.leases_.end();) {
+    const auto here = lease++;
+    if (here->second.sender == node_) {
+      table_.ForgetSender(here);
+    } else if (here->second.receiver == node_) {
+      table_.Revoke(here);
+    }
+  }
+}
+
+void LeaseTable::Party::OnPacket(fabric::PortId from,
+                                 const fabric::Packet& packet) {
+  const std::optional<fabric::PacketKind> kind = fabric::KindOf(packet);
+  if (!kind) return;
+  if (candidates_.size() == kMostKinds) {
+    absl::erase_if(candidates_,
+                   [](const auto& entry) { return entry.second.lease == 0; });
+  }
+  Candidate& candidate = candidates_[{from, *kind}];
+  if (candidate.lease != 0 || --candidate.left > 0) return;
+  candidate.left = candidate.more;
+  candidate.more = std::min(2 * candidate.more, kMostPackets);
+  candidate.lease = table_.Give(*this, from, *kind);
+}
+
+uint32_t LeaseTable::Give(Party& sender, fabric::PortId from,
+                          const fabric::PacketKind& kind) {
+  if (sender.sends_ == kMostLeases) return 0;
+  std::optional<fabric::ClearPath> path =
+      fabric_.forwarder().FindClear(from, kind);
+  if (!path) return 0;
+  const auto found = parties_.find(fabric_.subnet().port(path->end).node);
+  if (found == parties_.end()) return 0;
+  Party& receiver = *found->second;
+  // A host knows its leases by their numbers, so it is not both ends of one.
+  if (&receiver == &sender || receiver.receives_ == kMostLeases ||
+      !Reach(sender.address_, receiver.address_)) {
+    return 0;
+  }
+  const uint32_t number = ++last_number_;
+  const Lease& lease = leases_[number] = {
+      .sender = sender.node_,
+      .receiver = receiver.node_,
+      .from = from,
+      .kind = kind,
+      .path = *std::move(path),
+      .token = draw_token_(),
+  };
+  if (!TellLease(number, lease, true)) {
+    leases_.erase(number);
+    return 0;
+  }
+  ++sender.sends_;
+  ++receiver.receives_;
+  if (idle_timer_ == TimerId::kNone) {
+    idle_timer_ = timers_.RunAfter(kIdle, [this] { CheckIdle(); });
+  }
+  return number;
+}
+
+bool LeaseTable::TellLease(uint32_t number, const Lease& lease,
+                           bool receives) const {
+  const Party& receiver = *parties_.at(lease.receiver);
+  const Party& told = receives ? receiver : *parties_.at(lease.sender);
+  return told.tell_(NodeLinkMessage::kLease,
+                    NumberOf(receives ? lease.path.end : lease.from),
+                    EncodeLease({.number = number,
+                                 .receives = receives,
+                                 .sl = lease.kind.sl,
+                                 .dlid = lease.kind.dlid,
+                                 .p_key = lease.kind.p_key,
+                                 .mtu = static_cast<uint16_t>(lease.path.mtu),
+                                 .token = lease.token},
+                                receives ? "" : receiver.address_));
+}
+
+void LeaseTable::TellOf(NodeLinkMessage type, uint32_t number,
+                        topology::NodeId node, fabric::PortId port) const {
+  const auto party = parties_.find(node);
+  if (party == parties_.end()) return;
+  party->second->tell_(type, NumberOf(port), EncodeLeaseNumber(number));
+}
+
+LeaseTable::Leases::iterator LeaseTable::Find(const Party& party,
+                                              uint32_t number,
+                                              topology::NodeId Lease::*end) {
+  const auto lease = leases_.find(number);
+  if (lease == leases_.end() || lease->second.*end != party.node_) {
+    return leases_.end();
+  }
+  return lease;
+}
+
+// Not before, or somebody else's connection might be taken for the sender's.
+void LeaseTable::Party::OnReady(uint32_t number) {
+  const auto found = table_.Find(*this, number, &Lease::receiver);
+  if (found == table_.leases_.end()) return;
+  Lease& lease = found->second;
+  if (lease.told || lease.ended) return;
+  lease.told = table_.TellLease(number, lease, false);
+  if (!lease.told) table_.Revoke(found);
+}
+
+// The packets that it sent through the fabric arrive before.
+void LeaseTable::Party::OnUsed(uint32_t number) {
+  const auto found = table_.Find(*this, number, &Lease::sender);
+  if (found == table_.leases_.end()) return;
+  Lease& lease = found->second;
+  if (!lease.told || std::exchange(lease.begun, true)) return;
+  table_.fabric_.forwarder().AfterThese([weak = std::weak_ptr(table_.self_),
+                                         number, node = lease.receiver,
+                                         port = lease.path.end] {
+    if (const auto self = weak.lock()) {
+      (*self)->TellOf(NodeLinkMessage::kLeaseUsed, number, node, port);
+    }
+  });
+}
+
+void LeaseTable::Party::OnUsage(const NodeLinkLeaseUsage& usage) {
+  const auto found = table_.Find(*this, usage.number, &Lease::sender);
+  if (found == table_.leases_.end()) return;
+  Lease& lease = found->second;
+  // The words of the longest packet, as no path is wider: a host may lie, but
+  // not about others.
+  constexpr uint64_t kMostAtOnce = 1 << 24;
+  constexpr uint64_t kMostWords = NodeLinkHeader::kLongest / 4;
+  if (usage.packets > kMostAtOnce || usage.words > kMostWords * usage.packets) {
+    return table_.Revoke(found);
+  }
+  lease.idle = false;
+  candidates_[{lease.from, lease.kind}].more = kMorePackets;
+  table_.fabric_.forwarder().Account(lease.path, lease.kind, usage.packets,
+                                     usage.words);
+  // Of tables that changed nobody tells.
+  if (table_.fabric_.forwarder().FindClear(lease.from, lease.kind) !=
+      lease.path) {
+    table_.Revoke(found);
+  }
+}
+
+void LeaseTable::Party::OnEnded(uint32_t number) {
+  const auto sent = table_.Find(*this, number, &Lease::sender);
+  if (sent != table_.leases_.end()) return table_.ForgetSender(sent);
+  const auto received = table_.Find(*this, number, &Lease::receiver);
+  if (received != table_.leases_.end()) table_.Revoke(received);
+}
+
+void LeaseTable::OnPortChange(fabric::PortId) {
+  if (checks_soon_ || leases_.empty()) return;
+  checks_soon_ = true;
+  timers_.RunSoon([weak = std::weak_ptr(self_)] {
+    const auto self = weak.lock();
+    if (!self) return;
+    (*self)->checks_soon_ = false;
+    (*self)->Check();
+  });
+}
+
+void LeaseTable::Check() {
+  for (auto lease = leases_.begin(); lease != leases_.end();) {
+    const auto here = lease++;
+    if (fabric_.forwarder().FindClear(here->second.from, here->second.kind) !=
+        here->second.path) {
+      Revoke(here);
+    }
+  }
+}
+
+void LeaseTable::CheckIdle() {
+  idle_timer_ = TimerId::kNone;
+  for (auto lease = leases_.begin(); lease != leases_.end();) {
+    const auto here = lease++;
+    if (std::exchange(here->second.idle, true)) Revoke(here);
+  }
+  if (leases_.empty()) return;
+  idle_timer_ = timers_.RunAfter(kIdle, [this] { CheckIdle(); });
+}
+
+void LeaseTable::Revoke(Leases::iterator lease) {
+  if (lease->second.ended) return;
+  lease->second.ended = true;
+  TellOf(NodeLinkMessage::kLeaseEnded, lease->first, lease->second.receiver,
+         lease->second.path.end);
+  // One that does not know of it has nothing to say of it.
+  if (!lease->second.told) return Erase(lease);
+  TellOf(NodeLinkMessage::kLeaseEnded, lease->first, lease->second.sender,
+         lease->second.from);
+}
+
+void LeaseTable::ForgetSender(Leases::iterator lease) {
+  if (!lease->second.ended) {
+    TellOf(NodeLinkMessage::kLeaseEnded, lease->first, lease->second.receiver,
+           lease->second.path.end);
+  }
+  Erase(lease);
+}
+
+void LeaseTable::Erase(Leases::iterator lease) {
+  const auto sender = parties_.find(lease->second.sender);
+  if (sender != parties_.end()) {
+    --sender->second->sends_;
+    sender->second->candidates_[{lease->second.from, lease->second.kind}]
+        .lease = 0;
+  }
+  const auto receiver = parties_.find(lease->second.receiver);
+  if (receiver != parties_.end()) --receiver->second->receives_;
+  leases_.erase(lease);
+}
+
+int LeaseTable::NumberOf(fabric::PortId port) const {
+  return fabric_.subnet().port(port).number;
+}
+
+}  // namespace ibemu::daemon

@@ -1,0 +1,55 @@
+// Where the daemons of one machine meet that have a lease between them.
+#ifndef IBEMU_DAEMON_REMOTE_NODE_LEASES_MEETING_POINT_H_
+#define IBEMU_DAEMON_REMOTE_NODE_LEASES_MEETING_POINT_H_
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/timers.h"
+#include "base/unique_fd.h"
+#include "control/rpc.h"
+#include "nlohmann/json.hpp"
+
+namespace ibemu::daemon {
+
+// A MeetingPoint connects two clients of the control socket that know the same
+// token.
+class MeetingPoint {
+ public:
+  static constexpr size_t kMostWaiting = 4096;
+  static constexpr absl::Duration kWaitsFor = absl::Seconds(10);
+
+  // `timers` must outlive this.
+  explicit MeetingPoint(Timers& timers) : timers_(timers) {}
+  MeetingPoint(const MeetingPoint&) = delete;
+  MeetingPoint& operator=(const MeetingPoint&) = delete;
+  ~MeetingPoint();
+
+  // Adds
+  //   lease.meet  {"token": "..."} and one end of a pair of stream sockets: it
+  //               gets one end of another such pair, by
+  //               launch::SendDescriptor(), when somebody comes with the same
+  //               token, who gets the other end; it is closed when nobody does
+  void AddTo(control::MethodTable& methods);
+
+ private:
+  struct Waiting {
+    UniqueFd line;
+    TimerId limit = TimerId::kNone;
+  };
+
+  absl::StatusOr<nlohmann::json> Meet(control::Parameters& parameters,
+                                      control::Caller& caller);
+
+  Timers& timers_;
+  std::map<std::string, Waiting> waiting_;  // by token
+};
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_REMOTE_NODE_LEASES_MEETING_POINT_H_

@@ -1,0 +1,91 @@
+#include "daemon/remote_node/meet_host.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
+#include "base/status_macros.h"
+#include "base/unique_fd.h"
+#include "control/client.h"
+#include "launch/pass_descriptor.h"
+#include "nlohmann/json.hpp"
+
+namespace ibemu::daemon {
+namespace {
+
+// Of the daemon or of ibemu-peers, for each word.
+constexpr absl::Duration kSaysWithin = absl::Milliseconds(500);
+// For the other host.
+constexpr absl::Duration kMeetsWithin = absl::Seconds(10);
+
+// The line by which the connection to the other host will come.
+absl::StatusOr<UniqueFd> OpenLine(const Authority& authority,
+                                  const NodeLinkLease& lease,
+                                  const std::string& address) {
+  IBEMU_ASSIGN_OR_RETURN(control::Client client,
+                         authority.Connect(kSaysWithin));
+  nlohmann::json parameters = {
+      {"token", absl::BytesToHexString(absl::string_view(
+                    reinterpret_cast<const char*>(lease.token.data()),
+                    lease.token.size()))}};
+  if (!address.empty()) parameters["address"] = address;
+  return client.OpenStream("lease.meet", parameters);
+}
+
+// A line that is waited for.
+struct Awaited {
+  Loop& loop;
+  UniqueFd line;
+  HostLeases::Met met;
+  TimerId limit = TimerId::kNone;
+
+  void End(absl::StatusOr<UniqueFd> socket) {
+    loop.Cancel(limit);
+    loop.Forget(line.get());
+    met(std::move(socket));
+  }
+};
+
+void Await(Loop& loop, UniqueFd line, HostLeases::Met met) {
+  const auto awaited =
+      std::make_shared<Awaited>(Awaited{loop, std::move(line), std::move(met)});
+  const absl::Status watched = loop.Watch(awaited->line.get(), [awaited] {
+    UniqueFd socket = launch::ReceiveDescriptor(awaited->line.get());
+    if (socket.valid()) return awaited->End(std::move(socket));
+    awaited->End(absl::UnavailableError("the other host has not come"));
+  });
+  if (!watched.ok()) return awaited->met(watched);
+  awaited->limit = loop.RunAfter(kMeetsWithin, [awaited] {
+    awaited->End(absl::DeadlineExceededError("the other host does not come"));
+  });
+}
+
+}  // namespace
+
+HostLeases::Meet MeetThrough(Loop& loop, WorkerPool& workers,
+                             std::shared_ptr<const Authority> authority) {
+  return [&loop, &workers, authority = std::move(authority)](
+             const NodeLinkLease& lease, const std::string& address,
+             absl::AnyInvocable<void()> ready, HostLeases::Met met) {
+    const auto line = std::make_shared<absl::StatusOr<UniqueFd>>(
+        absl::UnavailableError("the daemon does not answer"));
+    workers.Run(
+        ClientId{lease.number},
+        [line, authority, lease, address] {
+          *line = OpenLine(*authority, lease, address);
+        },
+        [&loop, line, ready = std::move(ready),
+         met = std::move(met)](WorkerPool::Outcome outcome) mutable {
+          if (outcome != WorkerPool::Outcome::kDone) {
+            return met(absl::DeadlineExceededError("the daemon is too slow"));
+          }
+          if (!line->ok()) return met(line->status());
+          ready();
+          Await(loop, *std::move(*line), std::move(met));
+        });
+  };
+}
+
+}  // namespace ibemu::daemon

@@ -1,0 +1,22 @@
+// How a daemon meets another that it has a lease with.
+#ifndef IBEMU_DAEMON_REMOTE_NODE_MEET_HOST_H_
+#define IBEMU_DAEMON_REMOTE_NODE_MEET_HOST_H_
+
+#include <memory>
+
+#include "base/worker_pool.h"
+#include "daemon/remote_node/authority.h"
+#include "daemon/remote_node/leases/host_leases.h"
+#include "loop/loop.h"
+
+namespace ibemu::daemon {
+
+// Returns what meets other daemons by the method "lease.meet": of the daemon
+// that has the subnet (MeetingPoint), or of ibemu-peers, between machines.
+// `loop` and `workers` must outlive it.
+HostLeases::Meet MeetThrough(Loop& loop, WorkerPool& workers,
+                             std::shared_ptr<const Authority> authority);
+
+}  // namespace ibemu::daemon
+
+#endif  // IBEMU_DAEMON_REMOTE_NODE_MEET_HOST_H_

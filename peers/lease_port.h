@@ -1,0 +1,96 @@
+// The port at which other machines' packets come that have a lease.
+#ifndef IBEMU_PEERS_LEASE_PORT_H_
+#define IBEMU_PEERS_LEASE_PORT_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/unique_fd.h"
+#include "control/rpc.h"
+#include "loop/loop.h"
+#include "nlohmann/json.hpp"
+
+namespace ibemu::peers {
+
+// A LeasePort makes connections between machines and hands them to the daemon.
+// What the network sends is a token and, from one that is expected, nothing
+// more that is read here.  The tokens come by the node links, which are
+// encrypted; what is sent over these connections is not, as on InfiniBand.
+class LeasePort {
+ public:
+  // Connections that have not shown a token yet, and tokens that are expected.
+  static constexpr size_t kMostStrangers = 256;
+  static constexpr size_t kMostExpected = 4096;
+  // Connections that are being made.
+  static constexpr int kMostCalls = 64;
+  // The first two for so long.
+  static constexpr absl::Duration kWaitsFor = absl::Seconds(10);
+
+  // Listens at a port that the kernel chooses, on all addresses.  `loop` must
+  // outlive it.
+  //
+  // Errors: those of the system calls.
+  static absl::StatusOr<std::unique_ptr<LeasePort>> Open(Loop& loop);
+  ~LeasePort();
+  LeasePort(const LeasePort&) = delete;
+  LeasePort& operator=(const LeasePort&) = delete;
+
+  uint16_t number() const { return number_; }
+
+  // Adds
+  //   lease.meet  {"token": "...", "address": "10.0.0.7:40123"} and one end of
+  //               a pair of stream sockets: it gets a connection to that
+  //               address, which has begun with the token; without "address"
+  //               one that comes from elsewhere and begins so.  It is closed
+  //               when there is none
+  void AddTo(control::MethodTable& methods);
+
+ private:
+  // A connection whose token has not come yet.
+  struct Stranger {
+    UniqueFd socket;
+    std::string token;
+    TimerId limit = TimerId::kNone;
+  };
+  using Strangers = std::list<Stranger>;
+  struct Expected {
+    UniqueFd line;
+    TimerId limit = TimerId::kNone;
+  };
+
+  LeasePort(Loop& loop, UniqueFd listener, uint16_t number)
+      : loop_(loop), listener_(std::move(listener)), number_(number) {}
+
+  absl::StatusOr<nlohmann::json> Meet(control::Parameters& parameters,
+                                      control::Caller& caller);
+  absl::Status Listen();
+  absl::Status Call(const std::string& address, const std::string& token,
+                    UniqueFd line);
+  absl::Status Expect(const std::string& token, UniqueFd line);
+  void OnConnection();
+  void OnBytes(Strangers::iterator stranger);
+  void Forget(Strangers::iterator stranger);
+
+  Loop& loop_;
+  const UniqueFd listener_;
+  const uint16_t number_;
+  Strangers strangers_;
+  std::map<std::string, Expected> expected_;  // by token
+  bool listens_ = false;
+  TimerId listens_again_ = TimerId::kNone;
+  // Of threads, which may outlive this.
+  const std::shared_ptr<std::atomic<int>> calls_ =
+      std::make_shared<std::atomic<int>>(0);
+};
+
+}  // namespace ibemu::peers
+
+#endif  // IBEMU_PEERS_LEASE_PORT_H_

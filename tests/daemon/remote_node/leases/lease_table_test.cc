@@ -1,0 +1,198 @@
+#include "daemon/remote_node/leases/lease_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/remote_node/fabric_cable.h"
+#include "daemon/remote_node/format/node_link_format.h"
+#include "fabric/packet/transport.h"
+#include "hca/model/cable.h"
+#include "testing/lab.h"
+
+namespace ibemu::daemon {
+namespace {
+
+using testing::Chain;
+using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::SizeIs;
+
+// What a host's daemon says and hears of leases, without one.
+class LeaseTableTest : public ::testing::Test {
+ protected:
+  LeaseTableTest() {
+    for (const int host : {1, 2}) {
+      adapters_.push_back(*FabricCables::Plug(lab_.fabric, lab_.Host(host)));
+      adapters_.back()->cable(1).SetEnabled(true);
+      if (host == 2) adapters_.back()->cable(1).SetListener(&arrivals_);
+    }
+    lab_.Configure();
+    for (const int host : {1, 2}) {
+      parties_.push_back(
+          table_.Join(lab_.Host(host), "",
+                      [this, host](NodeLinkMessage type, int,
+                                   std::span<const std::byte> payload) {
+                        if (type == NodeLinkMessage::kLease && full_)
+                          return false;
+                        told_.emplace_back(host, type);
+                        if (type == NodeLinkMessage::kLease) {
+                          std::string address;
+                          number_ = DecodeLease(payload, address)->number;
+                        }
+                        return true;
+                      }));
+    }
+  }
+  ~LeaseTableTest() override {
+    parties_.clear();
+    adapters_.clear();
+  }
+
+  fabric::Packet Packet() {
+    fabric::Packet packet;
+    packet.dlid = lab_.LidOf("host-2");
+    fabric::Transport transport;
+    transport.first = transport.last = true;
+    packet.transport = std::make_shared<fabric::Transport>(transport);
+    return packet;
+  }
+  void Send(uint32_t packets) {
+    for (uint32_t i = 0; i < packets; ++i) {
+      sender().OnPacket(lab_.IdOf("host-1", 1), Packet());
+    }
+  }
+  LeaseTable::Party& sender() { return *parties_[0]; }
+  LeaseTable::Party& receiver() { return *parties_[1]; }
+  using Told = std::pair<int, NodeLinkMessage>;
+
+  // What comes to host-2 through the fabric.
+  struct Arrivals final : hca::model::CableListener {
+    explicit Arrivals(std::vector<Told>& its) : told(its) {}
+    void OnPacket(std::span<const std::byte>) override {
+      told.emplace_back(2, NodeLinkMessage::kPacket);
+    }
+    void OnPortEvent() override {}
+    void OnReregister() override {}
+    std::vector<Told>& told;
+  };
+
+  testing::Lab lab_{Chain(1)};
+  LeaseTable table_{lab_.timers, lab_.fabric, [] { return Secret{}; }};
+  std::vector<std::unique_ptr<FabricCables>> adapters_;
+  std::vector<std::unique_ptr<LeaseTable::Party>> parties_;
+  std::vector<Told> told_;
+  Arrivals arrivals_{told_};
+  uint32_t number_ = 0;
+  bool full_ = false;
+};
+
+TEST_F(LeaseTableTest, TheSenderHearsOfItWhenTheReceiverIsReady) {
+  Send(LeaseTable::kFirstPackets - 1);
+  EXPECT_THAT(told_, IsEmpty());
+  Send(1);
+  EXPECT_THAT(told_, ElementsAre(Told(2, NodeLinkMessage::kLease)));
+  receiver().OnReady(number_);
+  EXPECT_THAT(told_, ElementsAre(Told(2, NodeLinkMessage::kLease),
+                                 Told(1, NodeLinkMessage::kLease)));
+  receiver().OnReady(number_);
+  EXPECT_THAT(told_, SizeIs(2));
+}
+
+TEST_F(LeaseTableTest, TheReceiverHearsOnceThatItIsUsed) {
+  Send(LeaseTable::kFirstPackets);
+  sender().OnUsed(number_);  // of which it has not been told
+  lab_.timers.RunPending();
+  EXPECT_THAT(told_, SizeIs(1));
+  receiver().OnReady(number_);
+  told_.clear();
+  for (int i = 0; i < 3; ++i) sender().OnUsed(number_);
+  lab_.timers.RunPending();
+  EXPECT_THAT(told_, ElementsAre(Told(2, NodeLinkMessage::kLeaseUsed)));
+}
+
+TEST_F(LeaseTableTest, TheReceiverHearsOfItAfterWhatCameBefore) {
+  Send(LeaseTable::kFirstPackets);
+  receiver().OnReady(number_);
+  told_.clear();
+  // More than is carried in one turn.
+  constexpr int kMany = 2000;
+  for (int i = 0; i < kMany; ++i) {
+    adapters_[0]->cable(1).Send(EncodePacket(Packet()));
+  }
+  sender().OnUsed(number_);
+  lab_.timers.RunPending();
+  ASSERT_THAT(told_, SizeIs(kMany + 1));
+  EXPECT_EQ(told_.back(), Told(2, NodeLinkMessage::kLeaseUsed));
+}
+
+TEST_F(LeaseTableTest, AReceiverThatHasGoneHearsNothing) {
+  Send(LeaseTable::kFirstPackets);
+  receiver().OnReady(number_);
+  parties_[1].reset();
+  told_.clear();
+  sender().OnUsed(number_);
+  sender().OnUsage({.number = number_, .packets = 1, .words = 100});
+  sender().OnEnded(number_);
+  lab_.timers.RunPending();
+  EXPECT_THAT(told_, IsEmpty());
+  EXPECT_EQ(sender().leases(), 0u);
+}
+
+TEST_F(LeaseTableTest, NobodySpeaksForAnother) {
+  Send(LeaseTable::kFirstPackets);
+  told_.clear();
+  sender().OnReady(number_);
+  receiver().OnUsed(number_);
+  receiver().OnUsage({.number = number_, .packets = 1, .words = 100});
+  receiver().OnEnded(number_ + 1);
+  lab_.timers.RunPending();
+  EXPECT_THAT(told_, IsEmpty());
+  EXPECT_EQ(lab_.PortOf("host-2", 1).traffic.rcv_packets, 0u);
+  EXPECT_EQ(sender().leases(), 1u);
+}
+
+TEST_F(LeaseTableTest, ASenderThatTellsWhatNobodyCanHaveSentLosesIt) {
+  Send(LeaseTable::kFirstPackets);
+  receiver().OnReady(number_);
+  told_.clear();
+  sender().OnUsage({.number = number_, .packets = 1, .words = 100'000});
+  EXPECT_THAT(told_, ElementsAre(Told(2, NodeLinkMessage::kLeaseEnded),
+                                 Told(1, NodeLinkMessage::kLeaseEnded)));
+  EXPECT_EQ(lab_.PortOf("host-2", 1).traffic.rcv_data, 0u);
+}
+
+TEST_F(LeaseTableTest, WhatWasSentBeforeTheEndIsCountedAfterIt) {
+  Send(LeaseTable::kFirstPackets);
+  receiver().OnReady(number_);
+  receiver().OnEnded(number_);
+  sender().OnUsage({.number = number_, .packets = 3, .words = 300});
+  EXPECT_EQ(lab_.PortOf("host-2", 1).traffic.rcv_data, 300u);
+  EXPECT_EQ(sender().leases(), 1u);
+  sender().OnEnded(number_);
+  EXPECT_EQ(sender().leases(), 0u);
+  sender().OnUsage({.number = number_, .packets = 3, .words = 300});
+  EXPECT_EQ(lab_.PortOf("host-2", 1).traffic.rcv_data, 300u);
+}
+
+TEST_F(LeaseTableTest, AHostThatHasNoRoomForItGetsNone) {
+  full_ = true;
+  Send(LeaseTable::kFirstPackets);
+  EXPECT_EQ(sender().leases(), 0u);
+  full_ = false;
+  Send(LeaseTable::kMorePackets);
+  ASSERT_EQ(sender().leases(), 1u);
+  full_ = true;
+  told_.clear();
+  receiver().OnReady(number_);
+  EXPECT_THAT(told_, ElementsAre(Told(2, NodeLinkMessage::kLeaseEnded)));
+  EXPECT_EQ(sender().leases(), 0u);
+}
+
+}  // namespace
+}  // namespace ibemu::daemon

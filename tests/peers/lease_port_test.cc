@@ -1,0 +1,152 @@
+// Connections between machines, here by way of localhost.
+#include "peers/lease_port.h"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "control/rpc.h"
+#include "launch/pass_descriptor.h"
+#include "loop/epoll_loop.h"
+#include "nlohmann/json.hpp"
+#include "testing/socket_pair.h"
+#include "tests/daemon/connection.h"
+
+namespace ibemu::peers {
+namespace {
+
+using nlohmann::json;
+
+class LeasePortTest : public ::testing::Test {
+ protected:
+  LeasePortTest() { port_->AddTo(methods_); }
+
+  // The line by which the connection comes.
+  UniqueFd Meet(const std::string& token, const std::string& address = "") {
+    daemon::Connection connection;
+    UniqueFd line;
+    std::tie(line, connection.descriptor) = testing::SocketPair();
+    json parameters = {{"token", token}};
+    if (!address.empty()) parameters["address"] = address;
+    const json request = {
+        {"id", 1}, {"method", "lease.meet"}, {"params", parameters}};
+    said_ = json::parse(methods_.Handle(request.dump(), connection));
+    return line;
+  }
+  std::string Here() const {
+    return absl::StrCat("127.0.0.1:", port_->number());
+  }
+
+  void TurnLoop() {
+    loop_->Post([this] { loop_->Stop(); });
+    loop_->Run();
+  }
+  // Until something comes, or the end of it.
+  void Await(const UniqueFd& line) {
+    ASSERT_TRUE(loop_->Watch(line.get(), [this] { loop_->Stop(); }).ok());
+    loop_->Run();
+    loop_->Forget(line.get());
+  }
+  UniqueFd Connection(const UniqueFd& line) {
+    Await(line);
+    return launch::ReceiveDescriptor(line.get());
+  }
+
+  // Whoever knows the port.
+  UniqueFd Stranger() const {
+    UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in to = {};
+    to.sin_family = AF_INET;
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    to.sin_port = htons(port_->number());
+    EXPECT_EQ(connect(socket.get(), reinterpret_cast<const sockaddr*>(&to),
+                      sizeof to),
+              0);
+    return socket;
+  }
+  bool IsClosed(const UniqueFd& stranger) {
+    Await(stranger);
+    char byte = 0;
+    return recv(stranger.get(), &byte, 1, MSG_DONTWAIT) <= 0;
+  }
+
+  std::unique_ptr<Loop> loop_ = EpollLoop::Create().value();
+  std::unique_ptr<LeasePort> port_ = LeasePort::Open(*loop_).value();
+  control::MethodTable methods_;
+  json said_;
+  const std::string token_ = "000102030405060708090a0b0c0d0eff";
+};
+
+TEST_F(LeasePortTest, ThoseWhoKnowTheTokenAreConnected) {
+  const UniqueFd receiver = Meet(token_), sender = Meet(token_, Here());
+  const UniqueFd from = Connection(sender), to = Connection(receiver);
+  ASSERT_TRUE(from.valid());
+  ASSERT_TRUE(to.valid());
+  ASSERT_EQ(write(from.get(), "!", 1), 1);
+  Await(to);
+  std::array<char, 8> bytes;
+  ASSERT_EQ(read(to.get(), bytes.data(), bytes.size()), 1);
+  EXPECT_EQ(bytes[0], '!') << "and nothing of the token";
+}
+
+TEST_F(LeasePortTest, ATokenIsGoodOnce) {
+  const UniqueFd receiver = Meet(token_), sender = Meet(token_, Here());
+  ASSERT_TRUE(Connection(sender).valid());
+  ASSERT_TRUE(Connection(receiver).valid());
+  const UniqueFd again = Connection(Meet(token_, Here()));
+  ASSERT_TRUE(again.valid());
+  EXPECT_TRUE(IsClosed(again));
+}
+
+TEST_F(LeasePortTest, WhoKnowsNoTokenIsClosedUnheard) {
+  const UniqueFd receiver = Meet(token_);
+  const UniqueFd stranger = Stranger();
+  ASSERT_EQ(write(stranger.get(), "GET / HTTP/1.1\r\n\r\n", 18), 18);
+  EXPECT_TRUE(IsClosed(stranger));
+  const UniqueFd sender = Meet(token_, Here());
+  EXPECT_TRUE(Connection(receiver).valid());
+}
+
+TEST_F(LeasePortTest, ManyWhoSayNothingKeepNobodyOut) {
+  std::vector<UniqueFd> silent;
+  for (size_t i = 0; i < LeasePort::kMostStrangers + 20; ++i) {
+    silent.push_back(Stranger());
+    TurnLoop();
+  }
+  const UniqueFd receiver = Meet(token_), sender = Meet(token_, Here());
+  EXPECT_TRUE(Connection(receiver).valid());
+  EXPECT_TRUE(IsClosed(silent.front()));
+}
+
+TEST_F(LeasePortTest, ALineToNobodyIsClosed) {
+  for (const char* address :
+       {"127.0.0.1:1", "localhost:1", "10.0.0.1", "[::1]:x"}) {
+    EXPECT_FALSE(Connection(Meet(token_, address)).valid()) << address;
+  }
+}
+
+TEST_F(LeasePortTest, WhatIsNoTokenIsRefused) {
+  for (const std::string& token :
+       {std::string("00"), std::string(32, 'g'), token_ + "00"}) {
+    Meet(token);
+    EXPECT_EQ(said_["error"]["message"], "a token has 32 digits");
+  }
+}
+
+TEST_F(LeasePortTest, ATokenIsExpectedOnce) {
+  Meet(token_);
+  Meet(token_);
+  EXPECT_EQ(said_["error"]["message"], "the token is not new");
+}
+
+}  // namespace
+}  // namespace ibemu::peers
