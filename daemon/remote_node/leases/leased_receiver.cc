@@ -35,19 +35,24 @@ absl::Status LeasedReceiver::Start(
 }
 
 absl::Status LeasedReceiver::Watch() {
-  IBEMU_RETURN_IF_ERROR(loop_.Watch(socket_.get(), [this] { OnReadable(); }));
+  IBEMU_RETURN_IF_ERROR(
+      loop_.WatchEagerly(socket_.get(), [this] { return OnReadable(); }));
   watched_ = true;
   return absl::OkStatus();
 }
 
-void LeasedReceiver::OnReadable() {
+bool LeasedReceiver::OnReadable() {
   std::array<std::byte, size_t{128} << 10> bytes;
   const ssize_t count =
       recv(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
-  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (count <= 0) return End(absl::OkStatus());
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  if (count <= 0) {
+    End(absl::OkStatus());
+    return true;
+  }
   splitter_.Add(std::span(bytes).first(static_cast<size_t>(count)));
   TakeSome();
+  return true;
 }
 
 void LeasedReceiver::TakeSome() {

@@ -41,7 +41,8 @@ class LeasedReceiver {
 
  private:
   absl::Status Watch();
-  void OnReadable();
+  // Returns whether there was something.
+  bool OnReadable();
   void TakeSome();
   absl::Status Take(const NodeLinkSplitter::Message& message);
   void End(const absl::Status& why);

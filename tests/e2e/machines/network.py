@@ -53,11 +53,12 @@ class Machine:
 class Network:
     """Carries packets until the end of the `with`.  loss: the share of them that
     is lost; delay: seconds that each takes; `cut` has the machines that are cut
-    off.  All may change at any time."""
+    off, and `apart` those that are not cut off, but from each other.  All may
+    change at any time."""
 
     def __init__(self, machines, seed=1):
         self.machines = [Machine(number + 1) for number in range(machines)]
-        self.loss, self.delay, self.cut = 0, 0, set()
+        self.loss, self.delay, self.cut, self.apart = 0, 0, set(), set()
         self._random = random.Random(seed)
         self._under_way = []  # a heap of (when, number, machine, packet)
         self._carried = 0
@@ -93,7 +94,10 @@ class Network:
         if not 0 <= number < len(self.machines):
             return
         receiver = self.machines[number]
-        if {sender, receiver} & self.cut or self._random.random() < self.loss:
+        ends = {sender, receiver}
+        if ends & self.cut or ends <= self.apart:
+            return
+        if self._random.random() < self.loss:
             return
         self._carried += 1
         heapq.heappush(self._under_way, (time.monotonic() + self.delay,

@@ -1,5 +1,7 @@
 """What two hosts of one fabric do together, wherever their daemons are."""
 
+import json
+
 from harness import SYSFS_PORT, until
 
 
@@ -25,3 +27,9 @@ def connect_by_name(lab, host, client, count):
 def state(lab, host):
     """Of its port, as sysfs has it: "ACTIVE"."""
     return lab.run(host, "cat", f"{SYSFS_PORT}/state").stdout.split()[-1]
+
+
+def leases(lab, host):
+    """By how many leases this joined host sends to others."""
+    joined = json.loads(lab.ibemu("status", "--json").stdout)["joined"]
+    return next(other["leases"] for other in joined if other["node"] == host)

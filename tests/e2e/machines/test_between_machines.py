@@ -9,7 +9,7 @@ import pytest
 import netdiscover
 from harness import ListeningFabric, until
 from network import Network
-from pairs import connect_by_name, exchange, state
+from pairs import connect_by_name, exchange, leases, state
 
 TOPOLOGY = "fat-tree:radix=4,levels=2"
 HOSTS = ["node-1", "node-2", "node-3", "node-4"]
@@ -75,6 +75,17 @@ def test_a_network_that_loses_and_delays_packets_loses_none_of_ours(lab):
         lab, "node-1", lab.on("node-4"), "ibv_ud_pingpong", "-c", "-n", "10", "-s",
         "1000")
     lab.network.loss = lab.network.delay = 0
+
+
+def test_machines_that_do_not_reach_each_other_talk_through_the_head(lab):
+    # With a second for an acknowledgement, and seven tries.
+    talk = ["ib_send_lat", "-F", "-u", "18", "-n", "1000", "-s", "1000"]
+    exchange(lab, "node-1", lab.on("node-4"), *talk)
+    until(lambda: leases(lab, "node-1") == 1)
+    lab.network.apart = {lab.machine("node-1"), lab.machine("node-4")}
+    exchange(lab, "node-1", lab.on("node-4"), *talk)
+    until(lambda: leases(lab, "node-1") == 0)
+    lab.network.apart = set()
 
 
 def test_a_machine_that_is_cut_off_has_a_port_that_is_down_on_both_sides(lab):

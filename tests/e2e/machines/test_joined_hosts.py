@@ -9,7 +9,7 @@ import pytest
 import netdiscover
 from harness import (Background, JoinedFabric, ListeningFabric, RunFabric,
                      two_rails, until)
-from pairs import connect_by_name, exchange, state
+from pairs import connect_by_name, exchange, leases, state
 
 TOPOLOGY = "fat-tree:radix=4,levels=2"
 PING = ["ibv_rc_pingpong", "-n", "100", "-s", "100000"]
@@ -61,11 +61,8 @@ def test_messages_arrive_whoever_has_the_other_adapter(lab):
     assert "20000000 bytes" in exchange(lab, "node-1", own(lab, "node-3"), *PING)
 
 
-def leases(lab, *hosts):
-    """By how many leases each of these sends to others."""
-    joined = json.loads(lab.ibemu("status", "--json").stdout)["joined"]
-    return [host["leases"] for name in hosts for host in joined
-            if host["node"] == name]
+def lease_counts(lab):
+    return [leases(lab, host) for host in ("node-1", "node-2")]
 
 
 def words_received(lab, host):
@@ -77,19 +74,19 @@ def words_received(lab, host):
 
 def test_data_goes_from_daemon_to_daemon_and_is_counted_on_its_way(lab):
     exchange(lab, "node-1", lab.on("node-2"), *PING)
-    until(lambda: leases(lab, "node-1", "node-2") == [1, 1])
+    until(lambda: lease_counts(lab) == [1, 1])
     before = words_received(lab, "node-1")
     exchange(lab, "node-1", lab.on("node-2"), *PING)
-    assert leases(lab, "node-1", "node-2") == [1, 1]
+    assert lease_counts(lab) == [1, 1]
     until(lambda: words_received(lab, "node-1") - before > 100 * 100000 / 4)
 
 
 def test_data_goes_through_a_fault_that_was_added(lab):
     exchange(lab, "node-1", lab.on("node-2"), *PING)
-    until(lambda: leases(lab, "node-1", "node-2") == [1, 1])
+    until(lambda: lease_counts(lab) == [1, 1])
     lab.ibemu("fault", "add", "--name=bad-cable", "link", "node-1/1", "duplicate",
               "100%", "dir", "rx")
-    until(lambda: leases(lab, "node-1", "node-2") == [1, 0])
+    until(lambda: lease_counts(lab) == [1, 0])
     exchange(lab, "node-1", lab.on("node-2"), *PING)
     [fault] = lab.faults()
     # A message of 100,000 bytes has 25 packets of 4096 bytes.
