@@ -1,5 +1,6 @@
 """Daemons that are killed while their hosts talk to each other by leases."""
 
+import contextlib
 import random
 import signal
 
@@ -37,9 +38,14 @@ def check_nothing_was_invented(*programs):
                          ids=["socket", "tcp"])
 def test_whoever_is_killed_the_others_go_on_and_he_comes_back(module_account,
                                                               made_by):
+    with contextlib.ExitStack() as until_the_end:
+        kill_and_revive(made_by(module_account, "deaths", TOPOLOGY, sm="builtin"),
+                        until_the_end)
+
+
+def kill_and_revive(lab, until_the_end):
     chance = random.Random(21)
-    lab = made_by(module_account, "deaths", TOPOLOGY, sm="builtin")
-    labs = [lab]
+    until_the_end.callback(lab.stop)
     for host in HOSTS:
         lab.drive(host)
     for _ in range(ROUNDS):
@@ -51,7 +57,7 @@ def test_whoever_is_killed_the_others_go_on_and_he_comes_back(module_account,
             until(lambda: [state(lab, host) for host in HOSTS] == ["DOWN"] * 2)
             again = lab.again(TOPOLOGY, sm="builtin")
             again.drivers, lab = lab.drivers, again
-            labs.append(lab)
+            until_the_end.callback(lab.stop)
         else:
             [other] = set(HOSTS) - {victim}
             lab.drivers[(victim,)].stop(signal.SIGKILL)
@@ -61,5 +67,3 @@ def test_whoever_is_killed_the_others_go_on_and_he_comes_back(module_account,
         check_nothing_was_invented(*programs)
         until(lambda: [state(lab, host) for host in HOSTS] == ["ACTIVE"] * 2)
         connect_by_name(lab, HOSTS[0], lab.on(HOSTS[1]), count=10)
-    for each in reversed(labs):
-        each.stop()
