@@ -160,7 +160,7 @@ def test_why_names_what_kept_a_management_packet_from_its_answer(fabric):
     text = lab.ibemu("why", "node-1").stdout
     assert re.search(
         r"(?m)^ +\d+\.\d+  mad         node-1 port 1: PM Get\(ClassPortInfo\) to LID 2: "
-        r"\d (?:try|tries) in \d+ms, none answered: dropped at switch-1/2: "
+        r"\d (?:try|tries) in [\d.]+m?s, none answered: dropped at switch-1/2: "
         r"the link was down from [\d.]+m?s on", text), text
     mad, = json.loads(lab.ibemu("why", "node-1", "--json").stdout)["mads"]
     # libibmad may give up before its last request has timed out.
@@ -209,7 +209,7 @@ def test_what_went_well_is_told_in_its_order_to_who_asks_for_all(fabric):
 
 
 # A fault, what node-1 asks node-2 then, and how what is told of it ends.
-UNANSWERED = r"\d+ (?:try|tries) in \d+ms, none answered: "
+UNANSWERED = r"\d+ (?:try|tries) in [\d.]+m?s, none answered: "
 MAD_REASONS = [
     ("link node-2/1 loss 100%", "ibping -c 1 -t 50 2",
      rf"ping Get\(0x0\) to LID 2: {UNANSWERED}dropped at switch-1/2: lost by "
