@@ -226,11 +226,17 @@ void LeaseTable::CheckIdle() {
   idle_timer_ = timers_.RunAfter(kIdle, [this] { CheckIdle(); });
 }
 
-void LeaseTable::Revoke(Leases::iterator lease) {
-  if (lease->second.ended) return;
-  lease->second.ended = true;
+void LeaseTable::EndAtReceiver(Leases::iterator lease) {
+  if (std::exchange(lease->second.ended, true)) return;
   TellOf(NodeLinkMessage::kLeaseEnded, lease->first, lease->second.receiver,
          lease->second.path.end);
+  const auto receiver = parties_.find(lease->second.receiver);
+  if (receiver != parties_.end()) --receiver->second->receives_;
+}
+
+void LeaseTable::Revoke(Leases::iterator lease) {
+  if (lease->second.ended) return;
+  EndAtReceiver(lease);
   // One that does not know of it has nothing to say of it.
   if (!lease->second.told) return Erase(lease);
   TellOf(NodeLinkMessage::kLeaseEnded, lease->first, lease->second.sender,
@@ -238,10 +244,7 @@ void LeaseTable::Revoke(Leases::iterator lease) {
 }
 
 void LeaseTable::ForgetSender(Leases::iterator lease) {
-  if (!lease->second.ended) {
-    TellOf(NodeLinkMessage::kLeaseEnded, lease->first, lease->second.receiver,
-           lease->second.path.end);
-  }
+  EndAtReceiver(lease);
   Erase(lease);
 }
 
@@ -252,8 +255,6 @@ void LeaseTable::Erase(Leases::iterator lease) {
     sender->second->candidates_[{lease->second.from, lease->second.kind}]
         .lease = 0;
   }
-  const auto receiver = parties_.find(lease->second.receiver);
-  if (receiver != parties_.end()) --receiver->second->receives_;
   leases_.erase(lease);
 }
 

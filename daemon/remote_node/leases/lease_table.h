@@ -1,5 +1,5 @@
-// Leases, by which joined hosts send packets to each other and not through the
-// daemon that has the subnet.
+// LeaseTable: the leases by which joined hosts send packets to each other, past
+// the daemon that has the subnet.
 #ifndef IBEMU_DAEMON_REMOTE_NODE_LEASES_LEASE_TABLE_H_
 #define IBEMU_DAEMON_REMOTE_NODE_LEASES_LEASE_TABLE_H_
 
@@ -34,14 +34,14 @@ namespace ibemu::daemon {
 // after later ones, as another route does; its beginning does not.
 class LeaseTable final : private fabric::FabricWatcher {
  public:
-  // So many packets of a kind go through the fabric first, and so many more
-  // when there is no lease for them or it has ended: twice as many each time,
-  // up to the last number, until one is used.
+  // The packets of a kind that go through the fabric before a lease is given:
+  // at first, and after one could not be given or has ended.  The second number
+  // doubles each time, up to the last one, until a lease is used.
   static constexpr uint32_t kFirstPackets = 8;
   static constexpr uint32_t kMorePackets = 512;
   static constexpr uint32_t kMostPackets = 1 << 20;
-  // Of a host: kinds that are counted, and leases by which it sends, or others
-  // to it.
+  // Bounds for each host: kinds of packets that are counted, leases by which it
+  // sends, and leases by which others send to it.
   static constexpr size_t kMostKinds = 4096;
   static constexpr size_t kMostLeases = 1024;
   // A lease that is not used for so long ends, after twice that time at the
@@ -68,7 +68,7 @@ class LeaseTable final : private fabric::FabricWatcher {
     // Packets that it sends from now on go by the lease.
     void OnUsed(uint32_t number);
     void OnUsage(const NodeLinkLeaseUsage& usage);
-    // It does not have the lease any more, and told what it has sent.
+    // The host has given the lease up, and has told all that it sent by it.
     void OnEnded(uint32_t number);
 
     // Leases by which it sends.
@@ -140,6 +140,8 @@ class LeaseTable final : private fabric::FabricWatcher {
               fabric::PortId port) const;
   // Asks both hosts to end it.
   void Revoke(Leases::iterator lease);
+  // Tells the receiver, which may have others then.
+  void EndAtReceiver(Leases::iterator lease);
   // The sender has nothing more to say of it.
   void ForgetSender(Leases::iterator lease);
   void Erase(Leases::iterator lease);

@@ -20,20 +20,19 @@
 namespace ibemu::daemon {
 namespace {
 
-using testing::Chain;
 using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::SizeIs;
 
 // What a host's daemon says and hears of leases, without one.
 class LeaseTableTest : public ::testing::Test {
  protected:
   LeaseTableTest() {
-    for (const int host : {1, 2}) {
+    for (const int host : {1, 2, 3}) {
       adapters_.push_back(*FabricCables::Plug(lab_.fabric, lab_.Host(host)));
       adapters_.back()->cable(1).SetEnabled(true);
       if (host == 2) adapters_.back()->cable(1).SetListener(&arrivals_);
     }
     lab_.Configure();
-    for (const int host : {1, 2}) {
+    for (const int host : {1, 2, 3}) {
       parties_.push_back(
           table_.Join(lab_.Host(host), "",
                       [this, host](NodeLinkMessage type, int,
@@ -56,22 +55,24 @@ class LeaseTableTest : public ::testing::Test {
 
   fabric::Packet Packet() {
     fabric::Packet packet;
-    packet.dlid = lab_.LidOf("host-2");
+    packet.dlid = lab_.LidOf("node-2");
     fabric::Transport transport;
     transport.first = transport.last = true;
     packet.transport = std::make_shared<fabric::Transport>(transport);
     return packet;
   }
-  void Send(uint32_t packets) {
+  void Send(uint32_t packets) { SendFrom(1, packets, Packet()); }
+  void SendFrom(int host, uint32_t packets, const fabric::Packet& packet) {
     for (uint32_t i = 0; i < packets; ++i) {
-      sender().OnPacket(lab_.IdOf("host-1", 1), Packet());
+      parties_[static_cast<size_t>(host - 1)]->OnPacket(
+          lab_.subnet().port_id(lab_.Host(host), 1), packet);
     }
   }
   LeaseTable::Party& sender() { return *parties_[0]; }
   LeaseTable::Party& receiver() { return *parties_[1]; }
   using Told = std::pair<int, NodeLinkMessage>;
 
-  // What comes to host-2 through the fabric.
+  // What comes to node-2 through the fabric.
   struct Arrivals final : hca::model::CableListener {
     explicit Arrivals(std::vector<Told>& its) : told(its) {}
     void OnPacket(std::span<const std::byte>) override {
@@ -82,7 +83,7 @@ class LeaseTableTest : public ::testing::Test {
     std::vector<Told>& told;
   };
 
-  testing::Lab lab_{Chain(1)};
+  testing::Lab lab_{"single-switch:hosts=3"};
   LeaseTable table_{lab_.timers, lab_.fabric, [] { return Secret{}; }};
   std::vector<std::unique_ptr<FabricCables>> adapters_;
   std::vector<std::unique_ptr<LeaseTable::Party>> parties_;
@@ -153,7 +154,7 @@ TEST_F(LeaseTableTest, NobodySpeaksForAnother) {
   receiver().OnEnded(number_ + 1);
   lab_.timers.RunPending();
   EXPECT_THAT(told_, IsEmpty());
-  EXPECT_EQ(lab_.PortOf("host-2", 1).traffic.rcv_packets, 0u);
+  EXPECT_EQ(lab_.PortOf("node-2", 1).traffic.rcv_packets, 0u);
   EXPECT_EQ(sender().leases(), 1u);
 }
 
@@ -164,7 +165,7 @@ TEST_F(LeaseTableTest, ASenderThatTellsWhatNobodyCanHaveSentLosesIt) {
   sender().OnUsage({.number = number_, .packets = 1, .words = 100'000});
   EXPECT_THAT(told_, ElementsAre(Told(2, NodeLinkMessage::kLeaseEnded),
                                  Told(1, NodeLinkMessage::kLeaseEnded)));
-  EXPECT_EQ(lab_.PortOf("host-2", 1).traffic.rcv_data, 0u);
+  EXPECT_EQ(lab_.PortOf("node-2", 1).traffic.rcv_data, 0u);
 }
 
 TEST_F(LeaseTableTest, WhatWasSentBeforeTheEndIsCountedAfterIt) {
@@ -172,12 +173,30 @@ TEST_F(LeaseTableTest, WhatWasSentBeforeTheEndIsCountedAfterIt) {
   receiver().OnReady(number_);
   receiver().OnEnded(number_);
   sender().OnUsage({.number = number_, .packets = 3, .words = 300});
-  EXPECT_EQ(lab_.PortOf("host-2", 1).traffic.rcv_data, 300u);
+  EXPECT_EQ(lab_.PortOf("node-2", 1).traffic.rcv_data, 300u);
   EXPECT_EQ(sender().leases(), 1u);
   sender().OnEnded(number_);
   EXPECT_EQ(sender().leases(), 0u);
   sender().OnUsage({.number = number_, .packets = 3, .words = 300});
-  EXPECT_EQ(lab_.PortOf("host-2", 1).traffic.rcv_data, 300u);
+  EXPECT_EQ(lab_.PortOf("node-2", 1).traffic.rcv_data, 300u);
+}
+
+TEST_F(LeaseTableTest, ASenderThatGivesNoneBackKeepsNobodyElseOut) {
+  fabric::Packet packet = Packet();
+  std::vector<uint32_t> numbers;
+  for (uint16_t i = 0; i < LeaseTable::kMostLeases; ++i) {
+    packet.p_key = static_cast<uint16_t>(0x8001 + i);
+    SendFrom(1, LeaseTable::kFirstPackets, packet);
+    receiver().OnReady(number_);
+    numbers.push_back(number_);
+  }
+  ASSERT_EQ(sender().leases(), LeaseTable::kMostLeases);
+  SendFrom(3, LeaseTable::kFirstPackets, Packet());
+  EXPECT_EQ(parties_[2]->leases(), 0u) << "the receiver has as many as it may";
+  for (const uint32_t number : numbers) receiver().OnEnded(number);
+  EXPECT_EQ(sender().leases(), LeaseTable::kMostLeases) << "it says nothing";
+  SendFrom(3, LeaseTable::kMorePackets, Packet());
+  EXPECT_EQ(parties_[2]->leases(), 1u);
 }
 
 TEST_F(LeaseTableTest, AHostThatHasNoRoomForItGetsNone) {
