@@ -1,4 +1,4 @@
-// A number that nobody can guess.
+// Secret: a number that nobody can guess.
 #ifndef IBEMU_BASE_SECRET_H_
 #define IBEMU_BASE_SECRET_H_
 
@@ -11,7 +11,7 @@
 
 namespace ibemu {
 
-// A Secret is known to whoever was told it.
+// A Secret is a random number: only who was told it knows it.
 using Secret = std::array<std::byte, 16>;
 
 // Returns a new one.

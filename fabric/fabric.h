@@ -188,8 +188,8 @@ class Fabric {
   void AddWatcher(FabricWatcher& watcher);
   void RemoveWatcher(const FabricWatcher& watcher);
 
-  // Returns what moves the packets: for taps, and for paths that packets take
-  // elsewhere.
+  // Returns the part that moves packets: for taps, and for packets that cross
+  // paths of the fabric elsewhere.
   Forwarder& forwarder();
 
   // Returns null without --sm=builtin.

@@ -7,7 +7,7 @@
 
 namespace ibemu::launch {
 
-// Through a unix socket, without waiting; `fd` stays open here.
+// Sends `fd` through a unix socket, without waiting; it stays open here.
 //
 // Errors: those of sendmsg(2), EAGAIN when the other end takes nothing.
 absl::Status SendDescriptor(int socket, int fd);

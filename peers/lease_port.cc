@@ -22,6 +22,7 @@
 #include "base/status_macros.h"
 #include "control/bounded_stream.h"
 #include "launch/pass_descriptor.h"
+#include "peers/node_link_carrier.h"
 
 namespace ibemu::peers {
 namespace {
@@ -78,10 +79,7 @@ absl::StatusOr<UniqueFd> ConnectTo(const std::string& address) {
 void Connect(const std::string& address, const std::string& token,
              const UniqueFd& line) {
   const absl::StatusOr<UniqueFd> socket = ConnectTo(address);
-  if (!socket.ok() || send(socket->get(), token.data(), token.size(),
-                           MSG_NOSIGNAL) != ssize_t(token.size())) {
-    return;
-  }
+  if (!socket.ok() || !SendAll(socket->get(), token)) return;
   launch::SendDescriptor(line.get(), socket->get()).IgnoreError();
 }
 

@@ -1,4 +1,4 @@
-// The port at which other machines' packets come that have a lease.
+// LeasePort: the TCP port for connections of leases between machines.
 #ifndef IBEMU_PEERS_LEASE_PORT_H_
 #define IBEMU_PEERS_LEASE_PORT_H_
 
@@ -20,18 +20,19 @@
 
 namespace ibemu::peers {
 
-// A LeasePort makes connections between machines and hands them to the daemon.
-// What the network sends is a token and, from one that is expected, nothing
-// more that is read here.  The tokens come by the node links, which are
-// encrypted; what is sent over these connections is not, as on InfiniBand.
+// A LeasePort makes the connections of leases, out and in, and hands each to
+// the daemon.  A connection that comes in begins with a token; if the token is
+// not expected, the connection is closed, else the daemon reads what follows.
+// Tokens are told over the node links, which are encrypted; these connections
+// are not, as on InfiniBand.
 class LeasePort {
  public:
-  // Connections that have not shown a token yet, and tokens that are expected.
+  // Connections whose token has not come yet, and tokens that are expected.
   static constexpr size_t kMostStrangers = 256;
   static constexpr size_t kMostExpected = 4096;
   // Connections that are being made.
   static constexpr int kMostCalls = 64;
-  // The first two for so long.
+  // The longest time for either of the first two.
   static constexpr absl::Duration kWaitsFor = absl::Seconds(10);
 
   // Listens at a port that the kernel chooses, on all addresses.  `loop` must
@@ -47,10 +48,10 @@ class LeasePort {
 
   // Adds
   //   lease.meet  {"token": "...", "address": "10.0.0.7:40123"} and one end of
-  //               a pair of stream sockets: it gets a connection to that
-  //               address, which has begun with the token; without "address"
-  //               one that comes from elsewhere and begins so.  It is closed
-  //               when there is none
+  //               a pair of stream sockets.  The caller gets, by
+  //               launch::SendDescriptor() over it, a connection to the address
+  //               on which the token was sent; without "address", one that came
+  //               in with the token.  If there is none, it is closed
   void AddTo(control::MethodTable& methods);
 
  private:

@@ -18,7 +18,7 @@ namespace ibemu::peers {
 // The most bytes of one message.
 inline constexpr size_t kMostAtOnce = size_t{64} << 10;
 
-// Sends all of `bytes` to a unix stream socket.  Returns false if nobody reads
+// Sends all of `bytes` to a stream socket.  Returns false if nobody reads
 // there any more.
 inline bool SendAll(int socket, std::string_view bytes) {
   while (!bytes.empty()) {

@@ -40,7 +40,8 @@ class JoinedHost final : private fabric::RemoteAdapter,
   // the loop.  It may not wait.  Errors: as RemoteCables::Plug().
   using PlugIn = std::function<void(absl::AnyInvocable<void(Plugged)> done)>;
 
-  // What leads from here to other daemons.
+  // The connections to other daemons: to the one that has the fabric, when it
+  // was gone, and to those of other hosts.
   struct Ways {
     PlugIn plug_in;
     HostLeases::Meet meet;

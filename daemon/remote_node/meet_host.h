@@ -1,4 +1,4 @@
-// How a daemon meets another that it has a lease with.
+// MeetThrough: the connection to a daemon that one has a lease with.
 #ifndef IBEMU_DAEMON_REMOTE_NODE_MEET_HOST_H_
 #define IBEMU_DAEMON_REMOTE_NODE_MEET_HOST_H_
 
@@ -11,9 +11,9 @@
 
 namespace ibemu::daemon {
 
-// Returns what meets other daemons by the method "lease.meet": of the daemon
-// that has the subnet (MeetingPoint), or of ibemu-peers, between machines.
-// `loop` and `workers` must outlive it.
+// Returns a HostLeases::Meet that calls "lease.meet" of the daemon that has the
+// subnet (MeetingPoint), or between machines of ibemu-peers (LeasePort). `loop`
+// and `workers` must outlive it.
 HostLeases::Meet MeetThrough(Loop& loop, WorkerPool& workers,
                              std::shared_ptr<const Authority> authority);
 

@@ -61,13 +61,14 @@ class RemoteCable : public hca::model::Cable {
 // kMaxKept bytes are: others are lost.
 class RemoteCables {
  public:
-  // What "leases" of wire.attach says of who meets others in the daemon.
+  // The value of "leases" in wire.attach for daemons of one machine, which meet
+  // in the daemon that has the subnet.
   static constexpr char kLeasesHere[] = "here";
   static constexpr size_t kMaxKept = size_t{4} << 20;
 
   // Plugs into `node` of the daemon that `client` talks to.  Returns when the
   // state of each port is known.  `patience`: how long an answer may take.
-  // `leases`: for OnLease() there may be something to say.
+  // `leases`: whether the node may have leases, see OnLease().
   //
   // Errors: the daemon's; Unavailable when it is gone; DeadlineExceeded.
   static absl::StatusOr<std::unique_ptr<RemoteCables>> Plug(
@@ -101,12 +102,12 @@ class RemoteCables {
   }
   // Sends what is kept, without waiting.  Returns true if nothing is any more.
   bool Flush();
-  // Calls `told` with what there is to say of leases; until then it is lost.
-  // An error of it ends the connection.
+  // Calls `told` with each message about leases.  Before this call they are
+  // dropped.  An error that it returns ends the connection.
   using LeaseListener = std::function<absl::Status(
       NodeLinkMessage type, int port, std::span<const std::byte> payload)>;
   void OnLease(LeaseListener told) { told_lease_ = std::move(told); }
-  // Says something of leases.
+  // Sends a message about leases.
   void TellLease(NodeLinkMessage type, int port,
                  std::span<const std::byte> payload) {
     Send(type, port, payload);

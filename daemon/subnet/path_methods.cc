@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "daemon/subnet/fabric_methods.h"
 #include "daemon/words/port_text.h"
-#include "fabric/path_trace.h"
+#include "fabric/routing/path_trace.h"
 #include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {

@@ -81,14 +81,13 @@ class Forwarder {
   void AddTap(PacketTap& tap);
   void RemoveTap(const PacketTap& tap) { taps_.Remove(tap); }
 
-  // Returns the path of such packets as long as nothing here would happen to
-  // them on it, nor anybody see them.
+  // Returns the path of such packets if it is clear and there is no tap.
   std::optional<ClearPath> FindClear(PortId from, const PacketKind& kind) const;
   // Counts packets that took this path elsewhere: see CountOn().
   void Account(const ClearPath& path, const PacketKind& kind, uint64_t packets,
                uint64_t words);
-  // Calls `interfered` when a fault or a tap was added, so that paths may not
-  // be clear any more.
+  // Calls `interfered` when a fault or a tap was added: paths may not be clear
+  // any more.
   void OnInterference(std::function<void()> interfered) {
     interfered_ = std::move(interfered);
   }
@@ -140,7 +139,7 @@ class Forwarder {
 
   FlightQueue queue_;
   uint64_t taken_ = 0;  // from the queue, ever
-  // What is to run when so many have been taken.
+  // Tasks, each with the value of taken_ at which it runs.
   std::deque<std::pair<uint64_t, Timers::Task>> after_these_;
   std::vector<Timers::Task> after_delivery_;
   bool scheduled_ = false;

@@ -1,4 +1,4 @@
-// The counters of packets that cross a link.
+// LinkTraffic: packets that cross a link, for the counters of its ports.
 #ifndef IBEMU_FABRIC_FORWARDING_LINK_TRAFFIC_H_
 #define IBEMU_FABRIC_FORWARDING_LINK_TRAFFIC_H_
 
@@ -18,7 +18,7 @@ struct LinkTraffic {
   bool multicast = false;
 };
 
-// Count what leaves through a port, and what enters.
+// Adds packets that leave through `port`, or enter, to its counters.
 void CountXmit(NodePort& port, const LinkTraffic& traffic);
 void CountRcv(NodePort& port, const LinkTraffic& traffic);
 

@@ -1,6 +1,6 @@
 // PathTrace: the path that a packet would take, and where it would end.
-#ifndef IBEMU_FABRIC_PATH_TRACE_H_
-#define IBEMU_FABRIC_PATH_TRACE_H_
+#ifndef IBEMU_FABRIC_ROUTING_PATH_TRACE_H_
+#define IBEMU_FABRIC_ROUTING_PATH_TRACE_H_
 
 #include <optional>
 #include <vector>
@@ -29,4 +29,4 @@ PathTrace TracePath(const Subnet& subnet, PortId from, wire::Lid dlid);
 
 }  // namespace ibemu::fabric
 
-#endif  // IBEMU_FABRIC_PATH_TRACE_H_
+#endif  // IBEMU_FABRIC_ROUTING_PATH_TRACE_H_

@@ -127,9 +127,9 @@ struct NodeLinkReply {
 static_assert(wire::Tiles<NodeLinkReply>());
 
 // A NodeLinkLease is what an adapter may send to another, without the node.
-// The address follows
-// at which the other machine waits for a connection that begins with the token;
-// there is none to who receives, nor between adapters of one machine.
+// The address follows at which the other machine waits for a connection that
+// begins with the token.  It is empty to the adapter that receives, and between
+// adapters of one machine.
 struct NodeLinkLease {
   static constexpr int kBits = 256;
   static constexpr size_t kLongestAddress = 64;
@@ -155,6 +155,7 @@ struct NodeLinkLease {
 };
 static_assert(wire::Tiles<NodeLinkLease>());
 
+// A NodeLinkLeaseNumber is the whole of a message that only says which lease.
 struct NodeLinkLeaseNumber {
   static constexpr int kBits = 32;
 
@@ -166,7 +167,7 @@ struct NodeLinkLeaseNumber {
 };
 static_assert(wire::Tiles<NodeLinkLeaseNumber>());
 
-// What was sent since the last one.
+// A NodeLinkLeaseUsage is what was sent by a lease since the last one.
 struct NodeLinkLeaseUsage {
   static constexpr int kBits = 192;
 

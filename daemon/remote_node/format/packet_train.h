@@ -1,4 +1,4 @@
-// Consecutive packets of one message, as they go over the connection of a
+// PacketTrain: consecutive packets of one message, on the connection of a
 // lease.
 #ifndef IBEMU_DAEMON_REMOTE_NODE_FORMAT_PACKET_TRAIN_H_
 #define IBEMU_DAEMON_REMOTE_NODE_FORMAT_PACKET_TRAIN_H_
@@ -14,12 +14,12 @@
 
 namespace ibemu::daemon {
 
-// A PacketTrain is what comes before them: the first and the last packet
-// follow, from LRH to ICRC, then the payload of those between, each as long as
-// the first one's.
+// A PacketTrain is the header of several packets that are sent as one.  The
+// first and the last packet follow, from LRH to ICRC, then the payload of those
+// between them, each as long as the first one's.
 struct PacketTrain {
   static constexpr int kBits = 96;
-  // Packets of a train, and bytes of the message.
+  // The most packets, and the most bytes of the whole.
   static constexpr uint32_t kMostPackets = 512;
   static constexpr size_t kLongest = size_t{4} << 20;
 

@@ -27,41 +27,48 @@ HostLeases::Lease* HostLeases::FindAny(uint32_t number) {
 
 absl::Status HostLeases::OnMessage(NodeLinkMessage type, int port,
                                    std::span<const std::byte> payload) {
-  if (type == NodeLinkMessage::kLease) {
-    std::string address;
-    IBEMU_ASSIGN_OR_RETURN(const NodeLinkLease terms,
-                           DecodeLease(payload, address));
-    const uint32_t number = terms.number;
-    if (!leases_.try_emplace(number, Lease{.terms = terms, .port = port})
-             .second) {
-      return absl::InvalidArgumentError("a lease is given twice");
-    }
-    const std::weak_ptr weak(self_);
-    meet_(
-        terms, address,
-        [weak, number] {
-          if (const auto self = weak.lock()) (*self)->OnReady(number);
-        },
-        [weak, number](absl::StatusOr<UniqueFd> socket) {
-          if (const auto self = weak.lock()) {
-            (*self)->OnMet(number, std::move(socket));
-          }
-        });
-    return absl::OkStatus();
-  }
+  if (type == NodeLinkMessage::kLease) return Begin(port, payload);
   IBEMU_ASSIGN_OR_RETURN(const uint32_t number, DecodeLeaseNumber(payload));
-  if (type == NodeLinkMessage::kLeaseEnded) {
-    End(number, absl::OkStatus());
-    return absl::OkStatus();
+  switch (type) {
+    case NodeLinkMessage::kLeaseUsed:
+      OnUsed(number);
+      return absl::OkStatus();
+    case NodeLinkMessage::kLeaseEnded:
+      End(number, absl::OkStatus());
+      return absl::OkStatus();
+    default:
+      return absl::InvalidArgumentError("no table of leases says this");
   }
-  if (type != NodeLinkMessage::kLeaseUsed) {
-    return absl::InvalidArgumentError("no table of leases says this");
+}
+
+absl::Status HostLeases::Begin(int port, std::span<const std::byte> payload) {
+  std::string address;
+  IBEMU_ASSIGN_OR_RETURN(const NodeLinkLease terms,
+                         DecodeLease(payload, address));
+  const uint32_t number = terms.number;
+  if (!leases_.try_emplace(number, Lease{.terms = terms, .port = port})
+           .second) {
+    return absl::InvalidArgumentError("a lease is given twice");
   }
-  if (Lease* const lease = FindAny(number)) {
-    lease->used = true;
-    Receive(*lease);
-  }
+  const std::weak_ptr weak(self_);
+  meet_(
+      terms, address,
+      [weak, number] {
+        if (const auto self = weak.lock()) (*self)->OnReady(number);
+      },
+      [weak, number](absl::StatusOr<UniqueFd> socket) {
+        if (const auto self = weak.lock()) {
+          (*self)->OnMet(number, std::move(socket));
+        }
+      });
   return absl::OkStatus();
+}
+
+void HostLeases::OnUsed(uint32_t number) {
+  Lease* const lease = FindAny(number);
+  if (lease == nullptr) return;
+  lease->used = true;
+  Receive(*lease);
 }
 
 void HostLeases::OnReady(uint32_t number) {

@@ -1,4 +1,4 @@
-// The leases of a joined host, by which it sends to others and they to it.
+// HostLeases: the leases of a joined host, to others and from them.
 #ifndef IBEMU_DAEMON_REMOTE_NODE_LEASES_HOST_LEASES_H_
 #define IBEMU_DAEMON_REMOTE_NODE_LEASES_HOST_LEASES_H_
 
@@ -27,8 +27,8 @@
 
 namespace ibemu::daemon {
 
-// HostLeases have the connections of all leases, and do what a LeaseTable
-// expects of a host.
+// HostLeases are all leases of one joined host with their connections.  They
+// hear what the LeaseTable tells over the node link, and answer.
 class HostLeases {
  public:
   // Meets the daemon of the other host: `ready` is told when the other may
@@ -77,7 +77,8 @@ class HostLeases {
     return {terms.dlid, terms.sl, terms.p_key};
   }
 
-  void Begin(uint32_t number);
+  absl::Status Begin(int port, std::span<const std::byte> payload);
+  void OnUsed(uint32_t number);
   void OnReady(uint32_t number);
   void OnMet(uint32_t number, absl::StatusOr<UniqueFd> socket);
   absl::Status StartSending(uint32_t number, UniqueFd socket);

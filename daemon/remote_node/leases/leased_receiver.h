@@ -1,4 +1,4 @@
-// The connection by which a joined host gets what another has a lease for.
+// LeasedReceiver: the receiving end of a lease's connection.
 #ifndef IBEMU_DAEMON_REMOTE_NODE_LEASES_LEASED_RECEIVER_H_
 #define IBEMU_DAEMON_REMOTE_NODE_LEASES_LEASED_RECEIVER_H_
 
@@ -17,12 +17,12 @@
 
 namespace ibemu::daemon {
 
-// A LeasedReceiver takes packets of one kind from a stream socket.  The other
-// end may be anybody's who has a host of the subnet: anything else than such
-// packets ends it.
+// A LeasedReceiver takes packets of one kind from a stream socket.  The sender
+// may be any owner of a host, and a hostile one: anything but such packets ends
+// the connection.
 class LeasedReceiver {
  public:
-  // So many messages are taken before others have their turn.
+  // The most messages that are taken before other tasks have their turn.
   static constexpr int kMostAtOnce = 64;
 
   // `mtu`: bytes of payload of a packet at most.  `deliver` gets each packet,

@@ -1,4 +1,4 @@
-// The connection by which a joined host sends what it has a lease for.
+// LeasedSender: the sending end of a lease's connection.
 #ifndef IBEMU_DAEMON_REMOTE_NODE_LEASES_LEASED_SENDER_H_
 #define IBEMU_DAEMON_REMOTE_NODE_LEASES_LEASED_SENDER_H_
 

@@ -1,4 +1,4 @@
-// Where the daemons of one machine meet that have a lease between them.
+// MeetingPoint: connects daemons of one machine that have a lease.
 #ifndef IBEMU_DAEMON_REMOTE_NODE_LEASES_MEETING_POINT_H_
 #define IBEMU_DAEMON_REMOTE_NODE_LEASES_MEETING_POINT_H_
 
@@ -31,10 +31,11 @@ class MeetingPoint {
   ~MeetingPoint();
 
   // Adds
-  //   lease.meet  {"token": "..."} and one end of a pair of stream sockets: it
-  //               gets one end of another such pair, by
-  //               launch::SendDescriptor(), when somebody comes with the same
-  //               token, who gets the other end; it is closed when nobody does
+  //   lease.meet  {"token": "..."} and one end of a pair of stream sockets.
+  //               When a second client calls with the same token, both get an
+  //               end of a new pair, by launch::SendDescriptor() over the
+  //               socket that they sent.  If there is none within kWaitsFor,
+  //               that socket is closed
   void AddTo(control::MethodTable& methods);
 
  private:

@@ -1,4 +1,4 @@
-#include "fabric/path_trace.h"
+#include "fabric/routing/path_trace.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
