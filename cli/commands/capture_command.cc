@@ -29,7 +29,7 @@
 namespace ibemu::cli {
 namespace {
 
-constexpr char kHelp[] =
+constexpr char kCaptureHelp[] =
     R"(Usage: ibemu capture -w FILE [OPTION]... [NODE/PORT]...
        ibemu capture -w FILE --host=NODE [OPTION]...
 Write the packets that cross the links of these ports, or all links, to a file
@@ -52,7 +52,7 @@ Examples:
   ibemu capture -w mads.pcapng --host=node-1
 )";
 
-struct Flags {
+struct CaptureFlags {
   std::string fabric;
   std::optional<std::string> host;
   std::string file;
@@ -180,7 +180,7 @@ absl::Status Copy(int stream, absl::Duration most, daemon::CaptureFile& file,
   return absl::UnavailableError("the daemon has ended");
 }
 
-absl::Status Run(const Flags& flags) {
+absl::Status Run(const CaptureFlags& flags) {
   if (flags.count < 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("--count=", flags.count, ": write a number from 1 on"));
@@ -237,8 +237,8 @@ absl::Status Run(const Flags& flags) {
 
 void AddCapture(CLI::App& app, Action& action) {
   CLI::App* capture = app.add_subcommand("capture");
-  SetHelp(*capture, kHelp);
-  const auto flags = std::make_shared<Flags>();
+  SetHelp(*capture, kCaptureHelp);
+  const auto flags = std::make_shared<CaptureFlags>();
   capture->add_option("-w", flags->file)->required();
   capture->add_option("--host", flags->host);
   capture->add_option("--file-format", flags->format);

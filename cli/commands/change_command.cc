@@ -57,14 +57,14 @@ Example:
   ibemu host node-9 add
 )";
 
-struct Flags {
+struct ChangeFlags {
   std::string fabric;
   std::string target;
   std::string direction;
   std::string duration;
 };
 
-absl::Status Call(const Flags& flags, const char* method,
+absl::Status Call(const ChangeFlags& flags, const char* method,
                   const absl::StatusOr<json>& parameters) {
   IBEMU_RETURN_IF_ERROR(parameters.status());
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
@@ -72,30 +72,30 @@ absl::Status Call(const Flags& flags, const char* method,
   return client.Call(method, *parameters).status();
 }
 
-absl::Status SetLink(const Flags& flags) {
+absl::Status SetLink(const ChangeFlags& flags) {
   return Call(
       flags, "link.set",
       daemon::LinkChange(flags.target, flags.direction, flags.duration));
 }
 
-absl::Status SetNode(const Flags& flags) {
+absl::Status SetNode(const ChangeFlags& flags) {
   return Call(flags, "node.set",
               daemon::NodeChange(flags.target, flags.direction));
 }
 
-absl::Status SetDevice(const Flags& flags) {
+absl::Status SetDevice(const ChangeFlags& flags) {
   return Call(flags, "device.set",
               daemon::PresenceChange(flags.target, flags.direction));
 }
 
-absl::Status SetHost(const Flags& flags) {
+absl::Status SetHost(const ChangeFlags& flags) {
   return Call(flags, "host.set",
               daemon::PresenceChange(flags.target, flags.direction));
 }
 
 CLI::App* Add(CLI::App& app, Action& action, const char* name, const char* help,
-              const std::shared_ptr<Flags>& flags,
-              absl::Status (*change)(const Flags&)) {
+              const std::shared_ptr<ChangeFlags>& flags,
+              absl::Status (*change)(const ChangeFlags&)) {
   CLI::App* command = app.add_subcommand(name);
   SetHelp(*command, help);
   command->add_option("--fabric", flags->fabric);
@@ -108,12 +108,13 @@ CLI::App* Add(CLI::App& app, Action& action, const char* name, const char* help,
 }  // namespace
 
 void AddChanges(CLI::App& app, Action& action) {
-  const auto link = std::make_shared<Flags>();
+  const auto link = std::make_shared<ChangeFlags>();
   Add(app, action, "link", kLinkHelp, link, SetLink)
       ->add_option("--for", link->duration);
-  Add(app, action, "node", kNodeHelp, std::make_shared<Flags>(), SetNode);
-  Add(app, action, "device", kDeviceHelp, std::make_shared<Flags>(), SetDevice);
-  Add(app, action, "host", kHostHelp, std::make_shared<Flags>(), SetHost);
+  Add(app, action, "node", kNodeHelp, std::make_shared<ChangeFlags>(), SetNode);
+  Add(app, action, "device", kDeviceHelp, std::make_shared<ChangeFlags>(),
+      SetDevice);
+  Add(app, action, "host", kHostHelp, std::make_shared<ChangeFlags>(), SetHost);
 }
 
 }  // namespace ibemu::cli

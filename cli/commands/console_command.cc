@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr char kHelp[] =
+constexpr char kConsoleHelp[] =
     R"(Usage: ibemu console [OPTION]...
 Read ibsim's commands from standard input and carry them out, a line each, so
 that scripts for ibsim run.  "Help" lists them.
@@ -37,7 +37,7 @@ Example:
   printf 'Unlink "S-0001"[3]\nWait 2\nReLink "S-0001"[3]\n' | ibemu console
 )";
 
-struct Flags {
+struct ConsoleFlags {
   std::string fabric;
 };
 
@@ -55,7 +55,7 @@ class PrintBuffer : public std::streambuf {
   }
 };
 
-absl::Status RunConsole(const Flags& flags) {
+absl::Status RunConsole(const ConsoleFlags& flags) {
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(flags.fabric));
   PrintBuffer buffer;
@@ -86,8 +86,8 @@ absl::Status RunConsole(const Flags& flags) {
 
 void AddConsole(CLI::App& app, Action& action) {
   CLI::App* console = app.add_subcommand("console");
-  SetHelp(*console, kHelp);
-  const auto flags = std::make_shared<Flags>();
+  SetHelp(*console, kConsoleHelp);
+  const auto flags = std::make_shared<ConsoleFlags>();
   console->add_option("--fabric", flags->fabric);
   OnUse(*console, action, "console", [flags] { return RunConsole(*flags); });
 }

@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr char kHelp[] =
+constexpr char kCounterHelp[] =
     R"(Usage: ibemu counter NODE/PORT [NAME=VALUE...|clear] [OPTION]...
 Print what a port has counted, or make it show something else.  perfquery, sysfs
 and exporters see it at once; counting goes on from there.
@@ -37,7 +37,7 @@ Example:
   ibemu counter node-1/1 SymbolErrorCounter=70000 LinkDownedCounter=3
 )";
 
-struct Flags {
+struct CounterFlags {
   std::string fabric;
   std::string port;
   std::vector<std::string> changes;
@@ -59,7 +59,7 @@ absl::Status Show(control::Client& client, const json& parameters,
   return absl::OkStatus();
 }
 
-absl::Status Counter(const Flags& flags) {
+absl::Status Counter(const CounterFlags& flags) {
   IBEMU_ASSIGN_OR_RETURN(const daemon::PortText port,
                          daemon::ParsePort(flags.port));
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
@@ -76,8 +76,8 @@ absl::Status Counter(const Flags& flags) {
 
 void AddCounter(CLI::App& app, Action& action) {
   CLI::App* counter = app.add_subcommand("counter");
-  SetHelp(*counter, kHelp);
-  const auto flags = std::make_shared<Flags>();
+  SetHelp(*counter, kCounterHelp);
+  const auto flags = std::make_shared<CounterFlags>();
   counter->add_option("--fabric", flags->fabric);
   counter->add_flag("--json", flags->json);
   counter->add_option("port", flags->port)->required();

@@ -54,7 +54,7 @@ Example:
   ibemu stop lab
 )";
 
-struct Flags {
+struct DaemonFlags {
   std::string fabric;
   bool json = false;
 };
@@ -94,7 +94,7 @@ absl::StatusOr<json> Describe(const std::string& name) {
               {"views", status.value("views", json::array()).size()}};
 }
 
-absl::Status List(const Flags& flags) {
+absl::Status List(const DaemonFlags& flags) {
   json fabrics = json::array();
   Table table({"FABRIC", "PROCESS", "VIEWS", "CONTENT"});
   for (const std::string& name : SocketNames()) {
@@ -135,7 +135,7 @@ absl::StatusOr<pid_t> DaemonOf(const control::Client& client) {
                    greeting.pid, ": end it there"));
 }
 
-absl::Status Stop(const Flags& flags) {
+absl::Status Stop(const DaemonFlags& flags) {
   IBEMU_ASSIGN_OR_RETURN(const control::Client client,
                          control::Client::Connect(flags.fabric));
   IBEMU_ASSIGN_OR_RETURN(const pid_t pid, DaemonOf(client));
@@ -155,7 +155,7 @@ absl::Status Stop(const Flags& flags) {
 }  // namespace
 
 void AddDaemons(CLI::App& app, Action& action) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<DaemonFlags>();
   CLI::App* ls = app.add_subcommand("ls");
   SetHelp(*ls, kLsHelp);
   ls->add_flag("--json", flags->json);

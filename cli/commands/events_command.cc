@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr char kHelp[] = R"(Usage: ibemu events [OPTION]... [KIND]...
+constexpr char kEventsHelp[] = R"(Usage: ibemu events [OPTION]... [KIND]...
 Tell what happens in a fabric, or to adapters (port, sm, device and the last
 three), a line each, until it is interrupted: events of these kinds, or all.
 Time counts from the daemon's start, in seconds.
@@ -54,7 +54,7 @@ Example:
   ibemu events link trap
 )";
 
-struct Flags {
+struct EventsFlags {
   std::string fabric;
   std::string duration;
   std::vector<std::string> kinds;
@@ -72,7 +72,7 @@ absl::StatusOr<absl::Time> Deadline(const std::string& duration) {
       "--for=", duration, ": write a time such as 10s, 500ms or 2m"));
 }
 
-absl::Status Run(const Flags& flags) {
+absl::Status Run(const EventsFlags& flags) {
   IBEMU_ASSIGN_OR_RETURN(const absl::Time deadline, Deadline(flags.duration));
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(flags.fabric));
@@ -97,8 +97,8 @@ absl::Status Run(const Flags& flags) {
 
 void AddEvents(CLI::App& app, Action& action) {
   CLI::App* events = app.add_subcommand("events");
-  SetHelp(*events, kHelp);
-  const auto flags = std::make_shared<Flags>();
+  SetHelp(*events, kEventsHelp);
+  const auto flags = std::make_shared<EventsFlags>();
   events->add_flag("--json", flags->json);
   events->add_option("--for", flags->duration);
   events->add_option("--fabric", flags->fabric);

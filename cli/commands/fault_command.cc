@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr char kHelp[] =
+constexpr char kFaultHelp[] =
     R"(Usage: ibemu fault add [--name=NAME] link NODE/PORT WHAT...
   or:  ibemu fault add [--name=NAME] node NODE WHAT...
   or:  ibemu fault add [--name=NAME] qp NODE/QPN WHAT...
@@ -90,21 +90,21 @@ Example:
   ibemu fault add process 4711 create-qp nth 3
 )";
 
-struct Flags {
+struct FaultFlags {
   std::string fabric;
   std::string name;
   std::vector<std::string> words;
   bool json = false;
 };
 
-absl::StatusOr<json> Call(const Flags& flags, std::string_view method,
+absl::StatusOr<json> Call(const FaultFlags& flags, std::string_view method,
                           const json& parameters) {
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(flags.fabric));
   return client.Call(method, parameters);
 }
 
-absl::Status Add(const Flags& flags) {
+absl::Status Add(const FaultFlags& flags) {
   json parameters = {{"words", flags.words}};
   if (!flags.name.empty()) parameters["name"] = flags.name;
   IBEMU_ASSIGN_OR_RETURN(const json result,
@@ -137,7 +137,7 @@ std::string Acts(const json& fault) {
                       (*acts)["seen"].get<uint64_t>());
 }
 
-absl::Status List(const Flags& flags) {
+absl::Status List(const FaultFlags& flags) {
   IBEMU_ASSIGN_OR_RETURN(const json result,
                          Call(flags, "fault.list", json::object()));
   const json& faults = result["faults"];
@@ -161,11 +161,11 @@ absl::Status List(const Flags& flags) {
   return absl::OkStatus();
 }
 
-absl::Status Remove(const Flags& flags) {
+absl::Status Remove(const FaultFlags& flags) {
   return Call(flags, "fault.remove", {{"name", flags.name}}).status();
 }
 
-absl::Status Reset(const Flags& flags) {
+absl::Status Reset(const FaultFlags& flags) {
   return Call(flags, "fault.reset", json::object()).status();
 }
 
@@ -173,12 +173,13 @@ absl::Status Reset(const Flags& flags) {
 
 void AddFault(CLI::App& app, Action& action) {
   CLI::App* fault = app.add_subcommand("fault");
-  SetHelp(*fault, kHelp);
-  const auto flags = std::make_shared<Flags>();
+  SetHelp(*fault, kFaultHelp);
+  const auto flags = std::make_shared<FaultFlags>();
   fault->add_option("--fabric", flags->fabric);
-  const auto part = [&](const char* name, absl::Status (*act)(const Flags&)) {
+  const auto part = [&](const char* name,
+                        absl::Status (*act)(const FaultFlags&)) {
     CLI::App* command = fault->add_subcommand(name);
-    SetHelp(*command, kHelp);
+    SetHelp(*command, kFaultHelp);
     command->add_option("--fabric", flags->fabric);
     OnUse(*command, action, "fault", [flags, act] { return act(*flags); });
     return command;

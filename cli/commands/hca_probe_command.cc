@@ -16,7 +16,7 @@
 namespace ibemu::cli {
 namespace {
 
-constexpr char kHelp[] =
+constexpr char kProbeHelp[] =
     R"(Usage: ibemu hca-probe pci=DDDD:BB:DD.F [access=vfio|sysfs]
 Reset a real adapter (ConnectX to ConnectX-3), print what its firmware says of
 itself (first for people, then in bytes), and give it up again.  No port is
@@ -45,7 +45,7 @@ absl::Status Probe(const std::vector<std::string>& words) {
 
 void AddHcaProbe(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("hca-probe");
-  SetHelp(*command, kHelp);
+  SetHelp(*command, kProbeHelp);
   const auto words = std::make_shared<std::vector<std::string>>();
   command->add_option("parameters", *words);
   OnUse(*command, action, "hca-probe", [words] { return Probe(*words); });

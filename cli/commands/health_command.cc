@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr char kHelp[] =
+constexpr char kHealthHelp[] =
     R"(Usage: ibemu health [--fabric=NAME] [--json]
 Say what is wrong with a fabric: links that are not active or are slower than
 both ends could be, and the ports that count the most errors.  The exit status
@@ -31,7 +31,7 @@ is 1 if anything is.
   --json          for programs
 )";
 
-struct Flags {
+struct HealthFlags {
   std::string fabric;
   bool json = false;
 };
@@ -87,7 +87,7 @@ std::string HealthText(const json& health) {
   return text;
 }
 
-absl::Status Health(const Flags& flags) {
+absl::Status Health(const HealthFlags& flags) {
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(flags.fabric));
   IBEMU_ASSIGN_OR_RETURN(const json health,
@@ -102,8 +102,8 @@ absl::Status Health(const Flags& flags) {
 
 void AddHealth(CLI::App& app, Action& action) {
   CLI::App* health = app.add_subcommand("health");
-  SetHelp(*health, kHelp);
-  const auto flags = std::make_shared<Flags>();
+  SetHelp(*health, kHealthHelp);
+  const auto flags = std::make_shared<HealthFlags>();
   health->add_option("--fabric", flags->fabric);
   health->add_flag("--json", flags->json);
   OnUse(*health, action, "health", [flags] { return Health(*flags); });

@@ -38,7 +38,7 @@ Example, this machine's subnet as it is, anywhere else:
   ibemu run --topology=lab.yaml -- ibnetdiscover
 )";
 
-struct Flags {
+struct RecordFlags {
   std::string ibnetdiscover;
   std::vector<std::string> ibstat;
   std::string output;
@@ -70,7 +70,7 @@ absl::Status ReadIbstat(const std::string& text, const std::string& file,
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<IbstatAdapter>> Adapters(const Flags& flags,
+absl::StatusOr<std::vector<IbstatAdapter>> Adapters(const RecordFlags& flags,
                                                     bool ask_here) {
   std::vector<IbstatAdapter> adapters;
   if (ask_here) {
@@ -115,7 +115,7 @@ absl::Status Write(const std::string& text, const std::string& file) {
   return absl::ErrnoToStatus(errno, file);
 }
 
-absl::Status Record(const Flags& flags) {
+absl::Status Record(const RecordFlags& flags) {
   const bool ask_here = flags.ibnetdiscover.empty() && flags.ibstat.empty();
   Topology topology;
   if (ask_here || !flags.ibnetdiscover.empty()) {
@@ -144,7 +144,7 @@ absl::Status Record(const Flags& flags) {
 void AddRecord(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("record");
   SetHelp(*command, kRecordHelp);
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<RecordFlags>();
   command->add_option("--ibnetdiscover", flags->ibnetdiscover);
   command->add_option("--ibstat", flags->ibstat)->expected(1)->take_all();
   command->add_option("-o", flags->output);

@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr char kHelp[] = R"(Usage: ibemu scenario FILE [OPTION]...
+constexpr char kScenarioHelp[] = R"(Usage: ibemu scenario FILE [OPTION]...
 Do what a file says, each step at its time, and print it; a mistake anywhere in
 the file, and nothing is done.  Ends with the last step; to end it earlier ends
 what is to come, not what was done.
@@ -38,7 +38,7 @@ with the commands link, node, device, counter and fault; ibemu-scenarios(5)
 tells more.
 )";
 
-struct Flags {
+struct ScenarioFlags {
   std::string fabric;
   std::string file;
   bool check = false;
@@ -82,7 +82,7 @@ absl::Status Follow(int stream) {
   return absl::UnavailableError("the daemon has ended");
 }
 
-absl::Status Run(const Flags& flags) {
+absl::Status Run(const ScenarioFlags& flags) {
   IBEMU_ASSIGN_OR_RETURN(const std::string text,
                          topology::ReadFile(flags.file));
   topology::FaultList faults;
@@ -112,8 +112,8 @@ absl::Status Run(const Flags& flags) {
 
 void AddScenario(CLI::App& app, Action& action) {
   CLI::App* scenario = app.add_subcommand("scenario");
-  SetHelp(*scenario, kHelp);
-  const auto flags = std::make_shared<Flags>();
+  SetHelp(*scenario, kScenarioHelp);
+  const auto flags = std::make_shared<ScenarioFlags>();
   scenario->add_flag("--check", flags->check);
   scenario->add_option("--fabric", flags->fabric);
   scenario->add_option("file", flags->file)->required();

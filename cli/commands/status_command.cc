@@ -56,7 +56,7 @@ Print the links of a fabric.
 
 constexpr size_t kMany = 200;  // more rows than anybody reads on a terminal
 
-struct Flags {
+struct StatusFlags {
   std::string fabric;
   std::string node;  // of `status`: empty if it is not about one
   bool json = false;
@@ -149,7 +149,7 @@ std::string JoinedText(const json& status) {
   return "\n" + table.Text();
 }
 
-absl::Status ShowStatus(const Flags& flags) {
+absl::Status ShowStatus(const StatusFlags& flags) {
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(flags.fabric));
   if (!flags.node.empty()) return ShowHost(client, flags.node, flags.json);
@@ -195,7 +195,7 @@ std::string SumUp(const std::map<std::string, int>& counts,
   return text + "(--all prints the " + std::string(what) + ")\n";
 }
 
-absl::Status ShowNodes(const Flags& flags) {
+absl::Status ShowNodes(const StatusFlags& flags) {
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(flags.fabric));
   json nodes = json::array();
@@ -240,11 +240,11 @@ absl::Status ShowNodes(const Flags& flags) {
   return absl::OkStatus();
 }
 
-std::string EndText(const json& end) {
+std::string LinkEndText(const json& end) {
   return absl::StrCat(Text(end["node"]), "/", Text(end["port"]));
 }
 
-absl::Status ShowLinks(const Flags& flags) {
+absl::Status ShowLinks(const StatusFlags& flags) {
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(flags.fabric));
   json links = json::array();
@@ -270,7 +270,7 @@ absl::Status ShowLinks(const Flags& flags) {
   }
   Table table({"FROM", "TO", "STATE", "RATE"});
   for (const json& link : links) {
-    table.Add({EndText(link["a"]), EndText(link["b"]), state(link),
+    table.Add({LinkEndText(link["a"]), LinkEndText(link["b"]), state(link),
                Text(link["rate"])});
   }
   Print(table.Text());
@@ -280,10 +280,10 @@ absl::Status ShowLinks(const Flags& flags) {
 enum class Takes { kNode, kAll };
 
 void Add(CLI::App& app, Action& action, const char* name, const char* help,
-         absl::Status (*show)(const Flags&), Takes takes) {
+         absl::Status (*show)(const StatusFlags&), Takes takes) {
   CLI::App* command = app.add_subcommand(name);
   SetHelp(*command, help);
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<StatusFlags>();
   command->add_option("--fabric", flags->fabric);
   command->add_flag("--json", flags->json);
   if (takes == Takes::kAll) command->add_flag("--all", flags->all);

@@ -173,12 +173,12 @@ void AddTopology(CLI::App& app, Action& action) {
 
   CLI::App* command = app.add_subcommand("export");
   SetHelp(*command, kExportHelp);
-  struct Flags {
+  struct TopologyFlags {
     std::string format = "ibnetdiscover";
     std::string fabric;
     std::string spec;
   };
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<TopologyFlags>();
   command->add_option("--format", flags->format);
   command->add_option("--fabric", flags->fabric);
   command->add_option("spec", flags->spec);

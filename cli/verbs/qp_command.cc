@@ -25,7 +25,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr char kHelp[] = R"(Usage: ibemu qp ls [NODE] [OPTION]...
+constexpr char kQueuePairHelp[] = R"(Usage: ibemu qp ls [NODE] [OPTION]...
   or:  ibemu qp show NODE/QPN [OPTION]...
 List the queue pairs of a fabric's simulated adapters, or of one node: type,
 state, peer, how many work requests each queue holds of how many it may, how
@@ -41,7 +41,7 @@ Example:
   ibemu qp ls node-3
 )";
 
-struct Flags {
+struct QueuePairFlags {
   std::string fabric;
   std::string what;  // a node, or a queue pair
   bool json = false;
@@ -64,7 +64,7 @@ std::string ProcessText(const json& pid) {
   return pid.is_null() ? "ibemud" : pid.dump();
 }
 
-absl::Status List(const Flags& flags) {
+absl::Status List(const QueuePairFlags& flags) {
   IBEMU_ASSIGN_OR_RETURN(const json all, ListPages(flags.fabric, "qp.list",
                                                    flags.what, "queue_pairs"));
   if (flags.json) {
@@ -172,7 +172,7 @@ std::string DetailsText(const json& qp) {
   return table.Text();
 }
 
-absl::Status Show(const Flags& flags) {
+absl::Status Show(const QueuePairFlags& flags) {
   const std::optional<daemon::QueuePairName> name =
       daemon::ParseQueuePairName(flags.what);
   if (!name) {
@@ -193,17 +193,17 @@ absl::Status Show(const Flags& flags) {
 
 void AddQp(CLI::App& app, Action& action) {
   CLI::App* qp = app.add_subcommand("qp");
-  SetHelp(*qp, kHelp);
-  const auto flags = std::make_shared<Flags>();
+  SetHelp(*qp, kQueuePairHelp);
+  const auto flags = std::make_shared<QueuePairFlags>();
   qp->add_option("--fabric", flags->fabric);
   CLI::App* ls = qp->add_subcommand("ls");
-  SetHelp(*ls, kHelp);
+  SetHelp(*ls, kQueuePairHelp);
   ls->add_option("--fabric", flags->fabric);
   ls->add_flag("--json", flags->json);
   ls->add_option("node", flags->what);
   OnUse(*ls, action, "qp", [flags] { return List(*flags); });
   CLI::App* show = qp->add_subcommand("show");
-  SetHelp(*show, kHelp);
+  SetHelp(*show, kQueuePairHelp);
   show->add_option("--fabric", flags->fabric);
   show->add_flag("--json", flags->json);
   show->add_option("qp", flags->what)->required();

@@ -135,13 +135,13 @@ const std::vector<Kind>& Kinds() {
   return kinds;
 }
 
-struct Flags {
+struct ResourceFlags {
   std::string fabric;
   std::string node;
   bool json = false;
 };
 
-absl::Status List(const Kind& kind, const Flags& flags) {
+absl::Status List(const Kind& kind, const ResourceFlags& flags) {
   IBEMU_ASSIGN_OR_RETURN(const json all, ListPages(flags.fabric, kind.method,
                                                    flags.node, "items"));
   if (flags.json) {
@@ -168,7 +168,7 @@ void AddResources(CLI::App& app, Action& action) {
   for (const Kind& kind : Kinds()) {
     CLI::App* command = app.add_subcommand(kind.name);
     SetHelp(*command, kind.help);
-    const auto flags = std::make_shared<Flags>();
+    const auto flags = std::make_shared<ResourceFlags>();
     command->add_option("--fabric", flags->fabric);
     CLI::App* ls = command->add_subcommand("ls");
     SetHelp(*ls, kind.help);

@@ -31,7 +31,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr char kHelp[] = R"(Usage: ibemu why NODE[/QPN] [OPTION]...
+constexpr char kWhyHelp[] = R"(Usage: ibemu why NODE[/QPN] [OPTION]...
   or:  ibemu why PID [OPTION]...
   or:  ibemu why --vendor-err[=N] [--json]
 Print why work requests of a host's queue pairs failed, or of those of a
@@ -60,7 +60,7 @@ Examples:
   ibemu why --vendor-err=0x8a
 )";
 
-struct Flags {
+struct WhyFlags {
   std::string fabric;
   std::string what;
   std::optional<std::string> vendor_err;  // empty for all
@@ -202,7 +202,7 @@ std::string FaultsText(const json& faults) {
   return text;
 }
 
-absl::Status Why(const Flags& flags) {
+absl::Status Why(const WhyFlags& flags) {
   const bool one = daemon::ParseQueuePairName(flags.what).has_value();
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(flags.fabric));
@@ -253,7 +253,7 @@ absl::StatusOr<std::vector<verbs::VendorError>> FindVendorErrors(
   return std::vector<verbs::VendorError>{*found};
 }
 
-absl::Status ExplainVendorError(const Flags& flags) {
+absl::Status ExplainVendorError(const WhyFlags& flags) {
   if (!flags.what.empty() && !flags.vendor_err->empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat("--vendor-err=", *flags.vendor_err,
@@ -282,8 +282,8 @@ absl::Status ExplainVendorError(const Flags& flags) {
 
 void AddWhy(CLI::App& app, Action& action) {
   CLI::App* why = app.add_subcommand("why");
-  SetHelp(*why, kHelp);
-  const auto flags = std::make_shared<Flags>();
+  SetHelp(*why, kWhyHelp);
+  const auto flags = std::make_shared<WhyFlags>();
   why->add_option("--fabric", flags->fabric);
   why->add_flag("--all", flags->all);
   why->add_flag("--json", flags->json);

@@ -8,7 +8,7 @@
 namespace ibemu::cuse {
 namespace {
 
-constexpr uid_t kUser = 1000;
+constexpr uid_t kRingUser = 1000;
 
 // Rings in which the test puts calls.
 class FakeRings final : public RingSet::Rings {
@@ -34,7 +34,7 @@ class FakeRings final : public RingSet::Rings {
 
 class RingSetTest : public ::testing::Test {
  protected:
-  RingSetTest() { set_.Add(rings_, {kUser, 1, ""}); }
+  RingSetTest() { set_.Add(rings_, {kRingUser, 1, ""}); }
   ~RingSetTest() override { set_.Remove(rings_); }
 
   FakeRings rings_;
@@ -92,7 +92,7 @@ TEST_F(RingSetTest, ACallThatCameBeforeTheSleepForbidsIt) {
 
 TEST_F(RingSetTest, ASleepConcernsOnlyWhoIsServed) {
   FakeRings parked;
-  set_.Add(parked, {kUser, 1, ""});
+  set_.Add(parked, {kRingUser, 1, ""});
   set_.Used(rings_);
   parked.calls = 1;  // its client comes by the file
   EXPECT_TRUE(set_.BeforeSleep());
@@ -103,7 +103,7 @@ TEST_F(RingSetTest, ASleepConcernsOnlyWhoIsServed) {
 
 TEST_F(RingSetTest, RingsThatEndAreNotLookedAtAnyMore) {
   FakeRings other;
-  set_.Add(other, {kUser, 1, ""});
+  set_.Add(other, {kRingUser, 1, ""});
   set_.Used(other);
   set_.Used(rings_);
   other.calls = 1;
@@ -117,14 +117,15 @@ TEST_F(RingSetTest, RingsThatEndAreNotLookedAtAnyMore) {
 TEST_F(RingSetTest, AUserHasAShareOfThem) {
   std::vector<std::unique_ptr<FakeRings>> many;
   for (size_t i = 1; i < RingSet::kMostOfUser; ++i) {
-    ASSERT_TRUE(set_.HasRoomFor(kUser));
-    set_.Add(*many.emplace_back(std::make_unique<FakeRings>()), {kUser, 1, ""});
+    ASSERT_TRUE(set_.HasRoomFor(kRingUser));
+    set_.Add(*many.emplace_back(std::make_unique<FakeRings>()),
+             {kRingUser, 1, ""});
   }
-  EXPECT_FALSE(set_.HasRoomFor(kUser));
-  EXPECT_TRUE(set_.HasRoomFor(kUser + 1));
+  EXPECT_FALSE(set_.HasRoomFor(kRingUser));
+  EXPECT_TRUE(set_.HasRoomFor(kRingUser + 1));
   set_.Remove(*many.back());
   many.pop_back();
-  EXPECT_TRUE(set_.HasRoomFor(kUser));
+  EXPECT_TRUE(set_.HasRoomFor(kRingUser));
   for (const auto& rings : many) set_.Remove(*rings);
 }
 
@@ -141,7 +142,7 @@ TEST_F(RingSetTest, AllUsersTogetherHaveALimit) {
 
 TEST_F(RingSetTest, TellsWhichWayTheCallsOfEachClientWent) {
   FakeRings other;
-  set_.Add(other, {kUser, 77, "umad of node-1, port 1"});
+  set_.Add(other, {kRingUser, 77, "umad of node-1, port 1"});
   other.control().sent[size_t(fast_path::Way::kRing)] = 5;
   other.control().received[size_t(fast_path::Way::kPage)] = 6;
   const std::vector<RingSet::Usage> usages = set_.Usages();

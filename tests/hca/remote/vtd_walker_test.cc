@@ -15,7 +15,7 @@ constexpr uint64_t kContext = 0x11000;
 constexpr uint64_t kTop = 0x12000;
 constexpr uint64_t kDirectory = 0x13000;
 constexpr uint64_t kTable = 0x14000;
-constexpr uint8_t kDevfn = 0x80;
+constexpr uint8_t kWalkedDevfn = 0x80;
 constexpr uint64_t kRead = 1, kWrite = 2, kLarge = 0x80;
 
 // The IOVA 0x7700001000 as Linux maps it: 4 levels for a device of 48 bits.
@@ -25,8 +25,8 @@ class VtdWalkerTest : public ::testing::Test {
  protected:
   VtdWalkerTest() {
     memory_[kRoot] = kContext | 1;
-    memory_[kContext + kDevfn * 16] = kTop | 1;
-    memory_[kContext + kDevfn * 16 + 8] = 0x102;  // domain 1, 48 bits
+    memory_[kContext + kWalkedDevfn * 16] = kTop | 1;
+    memory_[kContext + kWalkedDevfn * 16 + 8] = 0x102;  // domain 1, 48 bits
     Entry(kTop, kIova >> 39, 0x15000 | kRead | kWrite);
     Entry(0x15000, kIova >> 30, kDirectory | kRead | kWrite);
     Entry(kDirectory, kIova >> 21, kTable | kRead | kWrite);
@@ -45,7 +45,8 @@ class VtdWalkerTest : public ::testing::Test {
 
   VtdRegisters registers_ = {kOn, kRoot};
   std::map<uint64_t, uint64_t> memory_;
-  VtdWalker walker_{0, kDevfn, [this](uint64_t at) -> std::optional<uint64_t> {
+  VtdWalker walker_{0, kWalkedDevfn,
+                    [this](uint64_t at) -> std::optional<uint64_t> {
                       const auto found = memory_.find(at);
                       if (found == memory_.end()) return 0;
                       return found->second;
@@ -85,7 +86,7 @@ TEST_F(VtdWalkerTest, APageMayBeLarge) {
 }
 
 TEST_F(VtdWalkerTest, ADomainMayHaveThreeLevels) {
-  memory_[kContext + kDevfn * 16 + 8] = 0x101;  // 39 bits
+  memory_[kContext + kWalkedDevfn * 16 + 8] = 0x101;  // 39 bits
   Entry(kTop, 3, kDirectory | kRead);
   Entry(kDirectory, 0, kTable | kRead);
   Entry(kTable, 2, 0x6000 | kRead);
@@ -102,12 +103,12 @@ TEST_F(VtdWalkerTest, AddressesStayWhenTranslationIsOff) {
 }
 
 TEST_F(VtdWalkerTest, AddressesStayWhenTheDevicePassesThrough) {
-  memory_[kContext + kDevfn * 16] = 2 << 2 | 1;
+  memory_[kContext + kWalkedDevfn * 16] = 2 << 2 | 1;
   EXPECT_EQ(Translate(0x1234), 0x1234u);
 }
 
 TEST_F(VtdWalkerTest, ADeviceWithoutAContextReachesNothing) {
-  memory_[kContext + kDevfn * 16] &= ~uint64_t{1};
+  memory_[kContext + kWalkedDevfn * 16] &= ~uint64_t{1};
   EXPECT_EQ(Translate(kIova), std::nullopt);
   memory_[kRoot] = 0;
   EXPECT_EQ(Translate(kIova), std::nullopt);
@@ -119,9 +120,9 @@ TEST_F(VtdWalkerTest, OtherModesThanLegacyAreAFault) {
 }
 
 TEST_F(VtdWalkerTest, NonsenseInTheTablesIsAFault) {
-  memory_[kContext + kDevfn * 16 + 8] = 7;  // 9 levels
+  memory_[kContext + kWalkedDevfn * 16 + 8] = 7;  // 9 levels
   EXPECT_EQ(Translate(kIova), std::nullopt);
-  VtdWalker nowhere(0, kDevfn, [](uint64_t) { return std::nullopt; });
+  VtdWalker nowhere(0, kWalkedDevfn, [](uint64_t) { return std::nullopt; });
   EXPECT_FALSE(nowhere.Translate(registers_, kIova, false));
 }
 

@@ -17,8 +17,8 @@ using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::SizeIs;
 using Packet = std::vector<std::byte>;
 
 // A host with a kernel's device, which keeps what it receives.
-struct NetHost final : private PacketPath::Device {
-  NetHost(testing::Lab& lab, int number)
+struct PathHost final : private PacketPath::Device {
+  PathHost(testing::Lab& lab, int number)
       : host(lab, number), path(lab.timers, host.engine, *this) {}
 
   EngineHost host;
@@ -45,8 +45,8 @@ class PacketPathTest : public EngineTest {
         bytes);
   }
 
-  NetHost one_{lab_, 1};
-  std::unique_ptr<NetHost> two_ = std::make_unique<NetHost>(lab_, 2);
+  PathHost one_{lab_, 1};
+  std::unique_ptr<PathHost> two_ = std::make_unique<PathHost>(lab_, 2);
   EngineHost three_{lab_, 3};
 };
 
@@ -203,7 +203,7 @@ TEST_F(PacketPathTest, AnInterfaceThatIsMadeAnewIsFoundAtOnce) {
   one_.path.Send(To(EngineHost::Ipv6(2)));
   Settle();
   two_.reset();
-  two_ = std::make_unique<NetHost>(lab_, 2);
+  two_ = std::make_unique<PathHost>(lab_, 2);
   Settle();
   one_.path.Send(To(EngineHost::Ipv4(2)));
   one_.path.Send(To(EngineHost::Ipv6(2)));

@@ -50,7 +50,7 @@ struct Leaves {
 };
 
 // From `first` to `last`, inclusive.
-std::vector<int> Range(int first, int last) {
+std::vector<int> Interval(int first, int last) {
   std::vector<int> fields;
   for (int field = first; field <= last; ++field) fields.push_back(field);
   return fields;
@@ -109,29 +109,29 @@ TEST(LibibmadTest, AgreesOnHeaders) {
 
 TEST(LibibmadTest, AgreesOnSubnetManagement) {
   ExpectAgreement<PortInfo>(
-      Range(IB_PORT_FIRST_F, IB_PORT_LINK_ROUND_TRIP_F) +
-          Range(IB_PORT_CAPMASK2_F, IB_PORT_LINK_SPEED_EXT_ENABLED_F),
+      Interval(IB_PORT_FIRST_F, IB_PORT_LINK_ROUND_TRIP_F) +
+          Interval(IB_PORT_CAPMASK2_F, IB_PORT_LINK_SPEED_EXT_ENABLED_F),
       {"LinkSpeedExtActive2", "LinkSpeedExtSupported2",
        "LinkSpeedExtEnabled2"});
-  ExpectAgreement<NodeInfo>(Range(IB_NODE_FIRST_F, IB_NODE_VENDORID_F));
-  ExpectAgreement<SwitchInfo>(Range(IB_SW_FIRST_F, IB_SW_MCAST_FDB_TOP_F));
-  ExpectAgreement<SmInfo>(Range(IB_SMINFO_GUID_F, IB_SMINFO_STATE_F));
+  ExpectAgreement<NodeInfo>(Interval(IB_NODE_FIRST_F, IB_NODE_VENDORID_F));
+  ExpectAgreement<SwitchInfo>(Interval(IB_SW_FIRST_F, IB_SW_MCAST_FDB_TOP_F));
+  ExpectAgreement<SmInfo>(Interval(IB_SMINFO_GUID_F, IB_SMINFO_STATE_F));
   ExpectAgreement<GuidInfo>({IB_GI_GUID0_F, IB_GI_GUID1_F, IB_GI_GUID2_F,
                              IB_GI_GUID3_F, IB_GI_GUID4_F, IB_GI_GUID5_F,
                              IB_GI_GUID6_F, IB_GI_GUID7_F});
-  ExpectAgreement<Notice>(Range(IB_NOTICE_IS_GENERIC_F, IB_NOTICE_COUNT_F),
+  ExpectAgreement<Notice>(Interval(IB_NOTICE_IS_GENERIC_F, IB_NOTICE_COUNT_F),
                           {"DataDetails"});
   ExpectAgreement<PortInfoExtended>(
-      Range(IB_PORT_EXT_FIRST_F, IB_PORT_EXT_EDR_FEC_MODE_ENABLED_F),
+      Interval(IB_PORT_EXT_FIRST_F, IB_PORT_EXT_EDR_FEC_MODE_ENABLED_F),
       {"HDRFECModeSupported", "HDRFECModeEnabled", "NDRFECModeSupported",
        "NDRFECModeEnabled"});  // libibmad swaps the halves of their words
   ExpectAgreement<MellanoxExtendedPortInfo>(
-      Range(IB_MLNX_EXT_PORT_STATE_CHG_ENABLE_F,
-            IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F));
+      Interval(IB_MLNX_EXT_PORT_STATE_CHG_ENABLE_F,
+               IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F));
   ExpectAgreement<ClassPortInfo>(
-      Range(IB_CPI_BASEVER_F, IB_CPI_RESP_TIME_VALUE_F) +
-          Range(IB_CPI_REDIRECT_TC_F, IB_CPI_REDIRECT_QKEY_F) +
-          Range(IB_CPI_TRAP_TC_F, IB_CPI_TRAP_QKEY_F),
+      Interval(IB_CPI_BASEVER_F, IB_CPI_RESP_TIME_VALUE_F) +
+          Interval(IB_CPI_REDIRECT_TC_F, IB_CPI_REDIRECT_QKEY_F) +
+          Interval(IB_CPI_TRAP_TC_F, IB_CPI_TRAP_QKEY_F),
       {"RedirectGID", "TrapGID"});
 }
 
@@ -155,66 +155,71 @@ TEST(LibibmadTest, AgreesOnTrapDetails) {
 
 TEST(LibibmadTest, AgreesOnPortCounters) {
   ExpectAgreement<PortCounters>(
-      Range(IB_PC_PORT_SELECT_F, IB_PC_XMT_WAIT_F),
+      Interval(IB_PC_PORT_SELECT_F, IB_PC_XMT_WAIT_F),
       {"QP1Dropped"});  // libibmad reads VL15Dropped for it
   ExpectAgreement<PortCountersExtended>(
-      Range(IB_PC_EXT_PORT_SELECT_F, IB_PC_EXT_COUNTER_SELECT_F) +
+      Interval(IB_PC_EXT_PORT_SELECT_F, IB_PC_EXT_COUNTER_SELECT_F) +
       std::vector<int>{IB_PC_EXT_COUNTER_SELECT2_F} +
-      Range(IB_PC_EXT_XMT_BYTES_F, IB_PC_EXT_RCV_MPKTS_F) +
-      Range(IB_PC_EXT_ERR_SYM_F, IB_PC_EXT_QP1_DROP_F));
+      Interval(IB_PC_EXT_XMT_BYTES_F, IB_PC_EXT_RCV_MPKTS_F) +
+      Interval(IB_PC_EXT_ERR_SYM_F, IB_PC_EXT_QP1_DROP_F));
   ExpectAgreement<PortSamplesControl>(
-      Range(IB_PSC_OPCODE_F, IB_PSC_SAMPLES_ONLY_OPT_MASK_F));
-  ExpectAgreement<PortSamplesResult>(Range(IB_PSR_TAG_F, IB_PSR_COUNTER14_F));
+      Interval(IB_PSC_OPCODE_F, IB_PSC_SAMPLES_ONLY_OPT_MASK_F));
+  ExpectAgreement<PortSamplesResult>(
+      Interval(IB_PSR_TAG_F, IB_PSR_COUNTER14_F));
 }
 
 TEST(LibibmadTest, AgreesOnOptionalCounters) {
   const std::set<std::string_view> select = {"OpCode", "PortSelect",
                                              "CounterSelect"};
   ExpectAgreement<PortRcvErrorDetails>(
-      Range(IB_PC_RCV_LOCAL_PHY_ERR_F, IB_PC_RCV_LOOPING_ERR_F), select);
+      Interval(IB_PC_RCV_LOCAL_PHY_ERR_F, IB_PC_RCV_LOOPING_ERR_F), select);
   ExpectAgreement<PortXmitDiscardDetails>(
-      Range(IB_PC_XMT_INACT_DISC_F, IB_PC_XMT_SW_HOL_DISC_F), select);
+      Interval(IB_PC_XMT_INACT_DISC_F, IB_PC_XMT_SW_HOL_DISC_F), select);
   ExpectAgreement<PortOpRcvCounters>(
-      Range(IB_PC_PORT_OP_RCV_PKTS_F, IB_PC_PORT_OP_RCV_DATA_F), select);
+      Interval(IB_PC_PORT_OP_RCV_PKTS_F, IB_PC_PORT_OP_RCV_DATA_F), select);
   ExpectAgreement<PortFlowCtlCounters>(
-      Range(IB_PC_PORT_XMIT_FLOW_PKTS_F, IB_PC_PORT_RCV_FLOW_PKTS_F), select);
+      Interval(IB_PC_PORT_XMIT_FLOW_PKTS_F, IB_PC_PORT_RCV_FLOW_PKTS_F),
+      select);
   ExpectAgreement<PortExtendedSpeedsCounters>(
-      Range(IB_PESC_PORT_SELECT_F, IB_PESC_FEC_UNCORR_BLOCK_CTR_LANE11_F) +
-      Range(IB_PESC_PORT_FEC_CORR_BLOCK_CTR_F,
-            IB_PESC_PORT_FEC_CORR_SYMBOL_CTR_F));
+      Interval(IB_PESC_PORT_SELECT_F, IB_PESC_FEC_UNCORR_BLOCK_CTR_LANE11_F) +
+      Interval(IB_PESC_PORT_FEC_CORR_BLOCK_CTR_F,
+               IB_PESC_PORT_FEC_CORR_SYMBOL_CTR_F));
   ExpectAgreement<PortVlOpPackets>(
-      Range(IB_PC_PORT_VL_OP_PACKETS0_F, IB_PC_PORT_VL_OP_PACKETS15_F), select);
+      Interval(IB_PC_PORT_VL_OP_PACKETS0_F, IB_PC_PORT_VL_OP_PACKETS15_F),
+      select);
   ExpectAgreement<PortVlOpData>(
-      Range(IB_PC_PORT_VL_OP_DATA0_F, IB_PC_PORT_VL_OP_DATA15_F), select);
+      Interval(IB_PC_PORT_VL_OP_DATA0_F, IB_PC_PORT_VL_OP_DATA15_F), select);
   ExpectAgreement<PortVlXmitFlowCtlUpdateErrors>(
-      Range(IB_PC_PORT_VL_XMIT_FLOW_CTL_UPDATE_ERRORS0_F,
-            IB_PC_PORT_VL_XMIT_FLOW_CTL_UPDATE_ERRORS15_F),
+      Interval(IB_PC_PORT_VL_XMIT_FLOW_CTL_UPDATE_ERRORS0_F,
+               IB_PC_PORT_VL_XMIT_FLOW_CTL_UPDATE_ERRORS15_F),
       select);
   ExpectAgreement<PortVlXmitWaitCounters>(
-      Range(IB_PC_PORT_VL_XMIT_WAIT0_F, IB_PC_PORT_VL_XMIT_WAIT15_F), select);
-  ExpectAgreement<SwPortVlCongestion>(
-      Range(IB_PC_SW_PORT_VL_CONGESTION0_F, IB_PC_SW_PORT_VL_CONGESTION15_F),
+      Interval(IB_PC_PORT_VL_XMIT_WAIT0_F, IB_PC_PORT_VL_XMIT_WAIT15_F),
       select);
-  ExpectAgreement<PortRcvConCtrl>(Range(IB_PC_RCV_CON_CTRL_PKT_RCV_FECN_F,
-                                        IB_PC_RCV_CON_CTRL_PKT_RCV_BECN_F),
+  ExpectAgreement<SwPortVlCongestion>(
+      Interval(IB_PC_SW_PORT_VL_CONGESTION0_F, IB_PC_SW_PORT_VL_CONGESTION15_F),
+      select);
+  ExpectAgreement<PortRcvConCtrl>(Interval(IB_PC_RCV_CON_CTRL_PKT_RCV_FECN_F,
+                                           IB_PC_RCV_CON_CTRL_PKT_RCV_BECN_F),
                                   select);
   ExpectAgreement<PortSlRcvFecn>(
-      Range(IB_PC_SL_RCV_FECN0_F, IB_PC_SL_RCV_FECN15_F), select);
+      Interval(IB_PC_SL_RCV_FECN0_F, IB_PC_SL_RCV_FECN15_F), select);
   ExpectAgreement<PortSlRcvBecn>(
-      Range(IB_PC_SL_RCV_BECN0_F, IB_PC_SL_RCV_BECN15_F), select);
+      Interval(IB_PC_SL_RCV_BECN0_F, IB_PC_SL_RCV_BECN15_F), select);
   ExpectAgreement<PortXmitConCtrl>({IB_PC_XMIT_CON_CTRL_TIME_CONG_F}, select);
   ExpectAgreement<PortVlXmitTimeCong>(
-      Range(IB_PC_VL_XMIT_TIME_CONG0_F, IB_PC_VL_XMIT_TIME_CONG14_F), select);
+      Interval(IB_PC_VL_XMIT_TIME_CONG0_F, IB_PC_VL_XMIT_TIME_CONG14_F),
+      select);
   ExpectAgreement<PortXmitDataSl>(
-      Range(IB_PC_XMT_DATA_SL0_F, IB_PC_XMT_DATA_SL15_F), select);
+      Interval(IB_PC_XMT_DATA_SL0_F, IB_PC_XMT_DATA_SL15_F), select);
   ExpectAgreement<PortRcvDataSl>(
-      Range(IB_PC_RCV_DATA_SL0_F, IB_PC_RCV_DATA_SL15_F), select);
+      Interval(IB_PC_RCV_DATA_SL0_F, IB_PC_RCV_DATA_SL15_F), select);
 }
 
 TEST(LibibmadTest, AgreesOnSubnetAdministration) {
-  ExpectAgreement<NodeRecord>(Range(IB_SA_NR_LID_F, IB_SA_NR_VENDORID_F),
+  ExpectAgreement<NodeRecord>(Interval(IB_SA_NR_LID_F, IB_SA_NR_VENDORID_F),
                               {"NodeDescription"});
-  ExpectAgreement<GuidInfoRecord>(Range(IB_SA_GIR_LID_F, IB_SA_GIR_GUID7_F));
+  ExpectAgreement<GuidInfoRecord>(Interval(IB_SA_GIR_LID_F, IB_SA_GIR_GUID7_F));
   ExpectAgreement<PathRecord>(
       {IB_SA_PR_DLID_F, IB_SA_PR_SLID_F, IB_SA_PR_NPATH_F, IB_SA_PR_SL_F},
       {"ServiceID8MSB", "ServiceID56LSB", "DGID", "SGID", "RawTraffic",
@@ -241,49 +246,49 @@ TEST(LibibmadTest, AgreesOnSubnetAdministration) {
 
 TEST(LibibmadTest, AgreesOnCongestionControl) {
   ExpectAgreement<CongestionHeader>({IB_CC_CCKEY_F}, {"MAD"});
-  ExpectAgreement<CongestionInfo>(Range(
+  ExpectAgreement<CongestionInfo>(Interval(
       IB_CC_CONGESTION_INFO_F, IB_CC_CONGESTION_INFO_CONTROL_TABLE_CAP_F));
   ExpectAgreement<CongestionKeyInfo>(
-      Range(IB_CC_CONGESTION_KEY_INFO_CC_KEY_F,
-            IB_CC_CONGESTION_KEY_INFO_CC_KEY_VIOLATIONS_F));
+      Interval(IB_CC_CONGESTION_KEY_INFO_CC_KEY_F,
+               IB_CC_CONGESTION_KEY_INFO_CC_KEY_VIOLATIONS_F));
   ExpectAgreement<CongestionLogSwitch>(
-      Range(IB_CC_CONGESTION_LOG_LOGTYPE_F,
-            IB_CC_CONGESTION_LOG_CONGESTION_FLAGS_F) +
-          Range(IB_CC_CONGESTION_LOG_SWITCH_LOG_EVENTS_COUNTER_F,
-                IB_CC_CONGESTION_LOG_SWITCH_CURRENT_TIME_STAMP_F),
+      Interval(IB_CC_CONGESTION_LOG_LOGTYPE_F,
+               IB_CC_CONGESTION_LOG_CONGESTION_FLAGS_F) +
+          Interval(IB_CC_CONGESTION_LOG_SWITCH_LOG_EVENTS_COUNTER_F,
+                   IB_CC_CONGESTION_LOG_SWITCH_CURRENT_TIME_STAMP_F),
       {"PortMap", "CongestionEntryList"});
   ExpectAgreement<CongestionLogEntrySwitch>(
-      Range(IB_CC_CONGESTION_LOG_ENTRY_SWITCH_SLID_F,
-            IB_CC_CONGESTION_LOG_ENTRY_SWITCH_TIMESTAMP_F));
+      Interval(IB_CC_CONGESTION_LOG_ENTRY_SWITCH_SLID_F,
+               IB_CC_CONGESTION_LOG_ENTRY_SWITCH_TIMESTAMP_F));
   ExpectAgreement<CongestionLogCa>(
-      Range(IB_CC_CONGESTION_LOG_LOGTYPE_F,
-            IB_CC_CONGESTION_LOG_CONGESTION_FLAGS_F) +
-          Range(IB_CC_CONGESTION_LOG_CA_THRESHOLD_EVENT_COUNTER_F,
-                IB_CC_CONGESTION_LOG_CA_CURRENT_TIMESTAMP_F),
+      Interval(IB_CC_CONGESTION_LOG_LOGTYPE_F,
+               IB_CC_CONGESTION_LOG_CONGESTION_FLAGS_F) +
+          Interval(IB_CC_CONGESTION_LOG_CA_THRESHOLD_EVENT_COUNTER_F,
+                   IB_CC_CONGESTION_LOG_CA_CURRENT_TIMESTAMP_F),
       {"CongestionLogEvent"});
   ExpectAgreement<CongestionLogEntryCa>(
-      Range(IB_CC_CONGESTION_LOG_ENTRY_CA_LOCAL_QP_CN_ENTRY_F,
-            IB_CC_CONGESTION_LOG_ENTRY_CA_TIMESTAMP_CN_ENTRY_F));
+      Interval(IB_CC_CONGESTION_LOG_ENTRY_CA_LOCAL_QP_CN_ENTRY_F,
+               IB_CC_CONGESTION_LOG_ENTRY_CA_TIMESTAMP_CN_ENTRY_F));
   ExpectAgreement<SwitchCongestionSetting>(
       std::vector<int>{IB_CC_SWITCH_CONGESTION_SETTING_CONTROL_MAP_F} +
-          Range(IB_CC_SWITCH_CONGESTION_SETTING_THRESHOLD_F,
-                IB_CC_SWITCH_CONGESTION_SETTING_MARKING_RATE_F),
+          Interval(IB_CC_SWITCH_CONGESTION_SETTING_THRESHOLD_F,
+                   IB_CC_SWITCH_CONGESTION_SETTING_MARKING_RATE_F),
       {"VictimMask", "CreditMask"});
-  ExpectAgreement<SwitchPortCongestionSettingElement>(Range(
+  ExpectAgreement<SwitchPortCongestionSettingElement>(Interval(
       IB_CC_SWITCH_PORT_CONGESTION_SETTING_ELEMENT_VALID_F,
       IB_CC_SWITCH_PORT_CONGESTION_SETTING_ELEMENT_CONG_PARM_MARKING_RATE_F));
   ExpectAgreement<CaCongestionSetting>(
-      Range(IB_CC_CA_CONGESTION_SETTING_PORT_CONTROL_F,
-            IB_CC_CA_CONGESTION_SETTING_CONTROL_MAP_F),
+      Interval(IB_CC_CA_CONGESTION_SETTING_PORT_CONTROL_F,
+               IB_CC_CA_CONGESTION_SETTING_CONTROL_MAP_F),
       {"CACongestionEntryList"});
   ExpectAgreement<CaCongestionEntry>(
-      Range(IB_CC_CA_CONGESTION_ENTRY_CCTI_TIMER_F,
-            IB_CC_CA_CONGESTION_ENTRY_CCTI_MIN_F));
+      Interval(IB_CC_CA_CONGESTION_ENTRY_CCTI_TIMER_F,
+               IB_CC_CA_CONGESTION_ENTRY_CCTI_MIN_F));
   ExpectAgreement<CongestionControlTable>(
       {IB_CC_CONGESTION_CONTROL_TABLE_CCTI_LIMIT_F}, {"CCTI_Entry_List"});
   ExpectAgreement<CongestionControlTableEntry>(
-      Range(IB_CC_CONGESTION_CONTROL_TABLE_ENTRY_CCT_SHIFT_F,
-            IB_CC_CONGESTION_CONTROL_TABLE_ENTRY_CCT_MULTIPLIER_F));
+      Interval(IB_CC_CONGESTION_CONTROL_TABLE_ENTRY_CCT_SHIFT_F,
+               IB_CC_CONGESTION_CONTROL_TABLE_ENTRY_CCT_MULTIPLIER_F));
   ExpectAgreement<CongestionTimestamp>({IB_CC_TIMESTAMP_F});
 }
 
