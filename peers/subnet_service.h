@@ -21,7 +21,7 @@ namespace ibemu::peers {
 // The version of what a node link says, for machines that have different ones
 // of us: daemon/remote_node/format/node_link_format.h, whose every change
 // counts.
-inline constexpr uint32_t kNodeLinkVersion = 2;
+inline constexpr uint32_t kNodeLinkVersion = 3;
 
 // A SubnetService answers peers by asking the daemon, over one connection to
 // its control socket: a peer reaches the methods that are asked here, and no

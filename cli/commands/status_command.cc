@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/standard_output.h"
 #include "base/status_macros.h"
@@ -136,14 +137,24 @@ std::string ClientsText(const json& status) {
   return "\n" + table.Text();
 }
 
+// "0.21 ms", "3.40 s"; "-" for none.
+std::string TimeText(const json& seconds) {
+  if (!seconds.is_number() || seconds == 0) return "-";
+  const double value = seconds;
+  return value < 1 ? absl::StrFormat("%.2f ms", value * 1000)
+                   : absl::StrFormat("%.2f s", value);
+}
+
 // Whose adapters are elsewhere.  A daemon of an older version does not tell.
 std::string JoinedText(const json& status) {
   const json joined = status.value("joined", json::array());
   if (joined.empty()) return "";
-  Table table({"JOINED HOST", "BY", "LEASES"});
+  Table table({"JOINED HOST", "BY", "ROUND TRIP", "BEHIND", "LEASES"});
   for (const json& host : joined) {
     const std::string peer = Text(host["peer"]);
     table.Add({Text(host["node"]), peer.empty() ? "this machine" : peer,
+               TimeText(host.value("round_trip_seconds", json())),
+               TimeText(host.value("behind_seconds", json())),
                Text(host["leases"])});
   }
   return "\n" + table.Text();

@@ -63,7 +63,18 @@ absl::Status NodeLinkHost::Start() {
     cables_->cable(port).SetListener(&listeners_.emplace_back(*this, port));
     TellState(port);
   }
+  SendEcho();
   return Listen();
+}
+
+void NodeLinkHost::SendEcho() {
+  if (full()) return SendEchoLater();
+  Queue(NodeLinkMessage::kEcho, 1, EncodeEcho(latency_.Send(loop_.Now())));
+  Flush();
+}
+
+void NodeLinkHost::SendEchoLater() {
+  echo_timer_ = loop_.RunAfter(LinkLatency::kInterval, [this] { SendEcho(); });
 }
 
 absl::Status NodeLinkHost::Listen() {
@@ -131,6 +142,13 @@ absl::Status NodeLinkHost::Handle(const NodeLinkSplitter::Message& message) {
     case NodeLinkMessage::kDescription:
       cables_->Describe(TextOf(message.payload));
       return absl::OkStatus();
+    case NodeLinkMessage::kEcho: {
+      IBEMU_ASSIGN_OR_RETURN(const uint64_t number,
+                             DecodeEcho(message.payload));
+      IBEMU_RETURN_IF_ERROR(latency_.OnReturned(number, loop_.Now()));
+      SendEchoLater();
+      return absl::OkStatus();
+    }
     case NodeLinkMessage::kLeaseReady:
     case NodeLinkMessage::kLeaseUsed:
     case NodeLinkMessage::kLeaseUsage:
@@ -256,6 +274,7 @@ void NodeLinkHost::End() {
   if (cables_ == nullptr) return;
   if (!paused_) loop_.Forget(reader_.get());
   if (waits_for_room_) loop_.Forget(writer_.get());
+  loop_.Cancel(echo_timer_);
   paused_ = waits_for_room_ = false;
   party_.reset();
   cables_.reset();

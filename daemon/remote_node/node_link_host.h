@@ -13,6 +13,7 @@
 #include "daemon/remote_node/fabric_cable.h"
 #include "daemon/remote_node/format/node_link_format.h"
 #include "daemon/remote_node/leases/lease_table.h"
+#include "daemon/remote_node/link_latency.h"
 #include "hca/model/cable.h"
 #include "loop/loop.h"
 
@@ -47,6 +48,9 @@ class NodeLinkHost {
   // Leases by which the adapter sends.
   size_t leases() const { return party_ ? party_->leases() : 0; }
 
+  // How long messages take to the adapter, and how long it has owed an answer.
+  const LinkLatency& latency() const { return latency_; }
+
   // Bytes that are kept for the other end, those that it read lately included.
   size_t buffered() const { return buffer_.size(); }
 
@@ -75,6 +79,8 @@ class NodeLinkHost {
   bool HandleMessages();
   absl::Status Handle(const NodeLinkSplitter::Message& message);
   absl::Status HandleLease(const NodeLinkSplitter::Message& message);
+  void SendEcho();
+  void SendEchoLater();
   void TellState(int port);
   void Queue(NodeLinkMessage type, int port,
              std::span<const std::byte> payload);
@@ -91,6 +97,8 @@ class NodeLinkHost {
   // Two descriptors of one socket: the loop watches each for one thing.
   UniqueFd reader_, writer_;
   std::deque<Listener> listeners_;
+  LinkLatency latency_;
+  TimerId echo_timer_ = TimerId::kNone;
   NodeLinkSplitter splitter_;
   std::vector<std::byte> buffer_;
   size_t sent_ = 0;  // of the buffer

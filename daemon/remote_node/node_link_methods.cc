@@ -89,9 +89,15 @@ json NodeLinkMethods::List() const {
   json all = json::array();
   for (const auto& [node, attached] : attached_) {
     if (attached.host->ended()) continue;
-    all.push_back({{"node", fabric_.subnet().node(node).description},
-                   {"peer", attached.peer},
-                   {"leases", attached.host->leases()}});
+    const LinkLatency& latency = attached.host->latency();
+    const auto round_trip = latency.round_trip();
+    all.push_back(
+        {{"node", fabric_.subnet().node(node).description},
+         {"peer", attached.peer},
+         {"round_trip_seconds",
+          round_trip ? json(absl::ToDoubleSeconds(*round_trip)) : json()},
+         {"behind_seconds", absl::ToDoubleSeconds(latency.Behind(loop_.Now()))},
+         {"leases", attached.host->leases()}});
   }
   return all;
 }

@@ -41,8 +41,10 @@ class NodeLinkMethods {
   //                here and nobody elsewhere has, kMostFree at most
   void AddTo(control::MethodTable& dispatcher);
 
-  // [{"node": "node-2", "peer": ..., "leases": 3}, ...]: who has which node
-  // now; "peer" is empty for programs of this machine.  "leases": by which it
+  // [{"node": "node-2", "peer": ..., "round_trip_seconds": 0.0002,
+  //   "behind_seconds": 0, "leases": 3}, ...]: who has which node now; "peer"
+  // is empty for programs of this machine.  LinkLatency says what the times
+  // are; "round_trip_seconds" is null before the first.  "leases": by which it
   // sends.
   nlohmann::json List() const;
 

@@ -258,6 +258,11 @@ absl::Status RemoteCables::Sort() {
       reply_ = std::move(message);
       continue;
     }
+    if (message.type == NodeLinkMessage::kEcho) {
+      // Also while an answer is awaited, and programs here wait with it.
+      Send(NodeLinkMessage::kEcho, message.port, message.payload);
+      continue;
+    }
     if (message.type == NodeLinkMessage::kState) {
       cable(message.port).state_ = std::move(state);
     }

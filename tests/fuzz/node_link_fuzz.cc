@@ -337,6 +337,8 @@ class Mallory {
         return Require(DecodeReply(message.payload, mad).ok());
       case NodeLinkMessage::kReregister:
         return Require(message.payload.empty());
+      case NodeLinkMessage::kEcho:
+        return Require(DecodeEcho(message.payload).ok());
       case NodeLinkMessage::kLease: {
         std::string address;
         return Require(DecodeLease(message.payload, address).ok());

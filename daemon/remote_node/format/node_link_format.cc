@@ -199,6 +199,18 @@ absl::StatusOr<NodeLinkLeaseUsage> DecodeLeaseUsage(
   return wire::Decode<NodeLinkLeaseUsage>(payload);
 }
 
+std::vector<std::byte> EncodeEcho(uint64_t number) {
+  std::vector<std::byte> bytes;
+  wire::Append(NodeLinkEcho{.number = number}, bytes);
+  return bytes;
+}
+
+absl::StatusOr<uint64_t> DecodeEcho(std::span<const std::byte> payload) {
+  const auto after = After<NodeLinkEcho>(payload, 0, "an echo");
+  if (!after.ok()) return after.status();
+  return wire::Decode<NodeLinkEcho>(payload).number;
+}
+
 void NodeLinkSplitter::Add(std::span<const std::byte> bytes) {
   bytes_.erase(bytes_.begin(),
                bytes_.begin() + static_cast<std::ptrdiff_t>(taken_));

@@ -40,6 +40,7 @@ enum class NodeLinkMessage : uint8_t {
   kLeaseUsage = 12,  // to the node, from who sends: NodeLinkLeaseUsage
   kLeaseEnded = 13,  // both ways: NodeLinkLeaseNumber
   kTrain = 14,       // from adapter to adapter, as kPacket: PacketTrain
+  kEcho = 15,        // to the adapter, and at once back as it is: NodeLinkEcho
 };
 
 // Before each message.
@@ -185,6 +186,18 @@ struct NodeLinkLeaseUsage {
 };
 static_assert(wire::Tiles<NodeLinkLeaseUsage>());
 
+// A NodeLinkEcho is the whole of a message whose way there and back is timed.
+struct NodeLinkEcho {
+  static constexpr int kBits = 64;
+
+  uint64_t number = 0;
+
+  static constexpr auto Layout() {
+    return wire::Table(wire::Rw(&NodeLinkEcho::number, "Echo", 64, 0));
+  }
+};
+static_assert(wire::Tiles<NodeLinkEcho>());
+
 // A packet from LRH to ICRC.  REQUIRES: a single one.
 std::vector<std::byte> EncodePacket(const fabric::Packet& packet);
 
@@ -226,6 +239,10 @@ absl::StatusOr<uint32_t> DecodeLeaseNumber(std::span<const std::byte> payload);
 // Errors: InvalidArgument.
 absl::StatusOr<NodeLinkLeaseUsage> DecodeLeaseUsage(
     std::span<const std::byte> payload);
+
+std::vector<std::byte> EncodeEcho(uint64_t number);
+// Errors: InvalidArgument.
+absl::StatusOr<uint64_t> DecodeEcho(std::span<const std::byte> payload);
 
 // A NodeLinkSplitter cuts a stream into messages.
 class NodeLinkSplitter {

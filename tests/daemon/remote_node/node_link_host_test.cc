@@ -28,7 +28,7 @@ namespace {
 
 using mad::AttributeId, mad::LocalVerdict, mad::PortState, mad::Smp;
 using testing::Chain, testing::Inbox, testing::DirectedGet;
-using ::testing::SizeIs;
+using ::testing::ElementsAre, ::testing::SizeIs;
 using topology::NodeId;
 
 struct Listener : hca::model::CableListener {
@@ -242,6 +242,22 @@ TEST_F(NodeLinkHostTest, AnAdapterThatDoesNotReadIsNotBufferedWithoutEnd) {
   }
 }
 
+TEST_F(NodeLinkHostTest, AnEchoComesBackWhileTheAdapterAwaitsAnAnswer) {
+  Adopt();
+  mad::Arrival request;
+  wire::Encode(Smp{.mgmt_class = mad::MgmtClass::kSubnetLidRouted,
+                   .method = mad::Method::kGet,
+                   .attr_id = AttributeId::kNodeInfo},
+               request.mad);
+  mad::MadBytes reply{};
+  // The answer comes after the echo, and the second question after its return.
+  for (int question = 0; question < 2; ++question) {
+    ASSERT_EQ(remote_->cable(1).ProcessLocal(request, reply),
+              LocalVerdict::kReply);
+  }
+  InDaemon([this] { EXPECT_TRUE(host_->latency().round_trip()); });
+}
+
 TEST_F(NodeLinkHostTest, TheAdapterHearsThatTheDaemonIsGone) {
   Adopt();
   StopDaemon();
@@ -299,6 +315,21 @@ class SlowAdapterTest : public ::testing::Test {
         recv(adapter_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
     bytes.resize(count < 0 ? 0 : static_cast<size_t>(count));
     return bytes;
+  }
+  // Sends back the echoes that it has been sent; returns their numbers.
+  std::vector<uint64_t> EchoBack() {
+    NodeLinkSplitter splitter;
+    splitter.Add(Read(65536));
+    std::vector<uint64_t> numbers;
+    for (NodeLinkSplitter::Message message; splitter.Next(message).value();) {
+      if (message.type != NodeLinkMessage::kEcho) continue;
+      numbers.push_back(DecodeEcho(message.payload).value());
+      std::vector<std::byte> back;
+      AppendMessage(message.type, message.port, message.payload, back);
+      EXPECT_TRUE(TrySend(back));
+    }
+    loop_.Poll();
+    return numbers;
   }
   struct Heard {
     PortState last_state{};
@@ -364,6 +395,26 @@ TEST_F(SlowAdapterTest, IsToldOnceToRegisterAgainWhenItReadsAgain) {
   }
   EXPECT_EQ(host_->buffered(), before);
   EXPECT_EQ(ReadAll().reregister, 1);
+}
+
+TEST_F(SlowAdapterTest, IsBehindUntilItsEchoComesBack) {
+  lab_.timers.RunFor(absl::Seconds(25));
+  EXPECT_FALSE(host_->latency().round_trip());
+  EXPECT_EQ(host_->latency().Behind(loop_.Now()), absl::Seconds(25));
+  EXPECT_THAT(EchoBack(), ElementsAre(1));
+  EXPECT_EQ(host_->latency().round_trip(), absl::Seconds(25));
+  EXPECT_EQ(host_->latency().Behind(loop_.Now()), absl::ZeroDuration());
+  lab_.timers.RunFor(LinkLatency::kInterval + absl::Milliseconds(3));
+  EXPECT_THAT(EchoBack(), ElementsAre(2));
+  EXPECT_EQ(host_->latency().round_trip(), absl::Milliseconds(3));
+}
+
+TEST_F(SlowAdapterTest, LosesItsConnectionByAnEchoThatNobodySent) {
+  std::vector<std::byte> echo;
+  AppendMessage(NodeLinkMessage::kEcho, 1, EncodeEcho(2), echo);
+  ASSERT_TRUE(TrySend(echo));
+  loop_.Poll();
+  EXPECT_TRUE(host_->ended());
 }
 
 TEST_F(SlowAdapterTest, MayHangUpWhileItIsNotHeard) {

@@ -3,6 +3,7 @@ happens to those who are no peers."""
 
 import contextlib
 import json
+import re
 import shutil
 import socket
 import ssl
@@ -35,11 +36,15 @@ def test_the_head_tells_which_machine_has_which_host(lab):
     assert joined(lab) == []
     program = Background(lab.account, ["ibemu", "run", *lab.taking("node-2"),
                                        "--", "sleep", "1000"])
-    until(lambda: joined(lab) == [{"node": "node-2", "peer": "pc7 (127.0.0.1)",
-                                   "leases": 0}])
+    until(lambda: joined(lab) and joined(lab)[0]["round_trip_seconds"])
+    [host] = joined(lab)
+    assert 0 < host.pop("round_trip_seconds") < 10
+    assert host == {"node": "node-2", "peer": "pc7 (127.0.0.1)",
+                    "behind_seconds": 0, "leases": 0}
     text = lab.ibemu("status").stdout
-    assert [line.split() for line in text.splitlines()][-2:] == [
-        ["JOINED", "HOST", "BY", "LEASES"], ["node-2", "pc7", "(127.0.0.1)", "0"]]
+    assert re.search(r"^JOINED HOST +BY +ROUND TRIP +BEHIND +LEASES\n"
+                     r"node-2 +pc7 \(127.0.0.1\) +[\d.]+ m?s +- +0$",
+                     text, re.MULTILINE)
     program.stop()
     until(lambda: joined(lab) == [])
 
