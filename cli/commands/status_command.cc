@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/time.h"
 #include "base/standard_output.h"
 #include "base/status_macros.h"
 #include "cli/command_line/table.h"
@@ -137,12 +137,11 @@ std::string ClientsText(const json& status) {
   return "\n" + table.Text();
 }
 
-// "0.21 ms", "3.40 s"; "-" for none.
+// "213us", "3.400251s"; "-" for none.
 std::string TimeText(const json& seconds) {
   if (!seconds.is_number() || seconds == 0) return "-";
-  const double value = seconds;
-  return value < 1 ? absl::StrFormat("%.2f ms", value * 1000)
-                   : absl::StrFormat("%.2f s", value);
+  return absl::FormatDuration(
+      absl::Trunc(absl::Seconds(seconds.get<double>()), absl::Microseconds(1)));
 }
 
 // Whose adapters are elsewhere.  A daemon of an older version does not tell.

@@ -1,4 +1,4 @@
-// How long a node link takes.
+// The time that a message of a node link takes, there and back.
 #ifndef IBEMU_DAEMON_REMOTE_NODE_LINK_LATENCY_H_
 #define IBEMU_DAEMON_REMOTE_NODE_LINK_LATENCY_H_
 

@@ -67,14 +67,10 @@ absl::Status NodeLinkHost::Start() {
   return Listen();
 }
 
+// However much waits for the adapter: that is when it is behind.
 void NodeLinkHost::SendEcho() {
-  if (full()) return SendEchoLater();
   Queue(NodeLinkMessage::kEcho, 1, EncodeEcho(latency_.Send(loop_.Now())));
   Flush();
-}
-
-void NodeLinkHost::SendEchoLater() {
-  echo_timer_ = loop_.RunAfter(LinkLatency::kInterval, [this] { SendEcho(); });
 }
 
 absl::Status NodeLinkHost::Listen() {
@@ -146,7 +142,8 @@ absl::Status NodeLinkHost::Handle(const NodeLinkSplitter::Message& message) {
       IBEMU_ASSIGN_OR_RETURN(const uint64_t number,
                              DecodeEcho(message.payload));
       IBEMU_RETURN_IF_ERROR(latency_.OnReturned(number, loop_.Now()));
-      SendEchoLater();
+      echo_timer_ =
+          loop_.RunAfter(LinkLatency::kInterval, [this] { SendEcho(); });
       return absl::OkStatus();
     }
     case NodeLinkMessage::kLeaseReady:

@@ -80,7 +80,6 @@ class NodeLinkHost {
   absl::Status Handle(const NodeLinkSplitter::Message& message);
   absl::Status HandleLease(const NodeLinkSplitter::Message& message);
   void SendEcho();
-  void SendEchoLater();
   void TellState(int port);
   void Queue(NodeLinkMessage type, int port,
              std::span<const std::byte> payload);

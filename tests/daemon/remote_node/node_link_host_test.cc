@@ -409,6 +409,13 @@ TEST_F(SlowAdapterTest, IsBehindUntilItsEchoComesBack) {
   EXPECT_EQ(host_->latency().round_trip(), absl::Milliseconds(3));
 }
 
+TEST_F(SlowAdapterTest, IsBehindWhenItReadsNothingAndTheDaemonKeepsNoMore) {
+  EXPECT_THAT(EchoBack(), ElementsAre(1));
+  AskUntilItIsFull();
+  lab_.timers.RunFor(LinkLatency::kInterval + absl::Seconds(7));
+  EXPECT_EQ(host_->latency().Behind(loop_.Now()), absl::Seconds(7));
+}
+
 TEST_F(SlowAdapterTest, LosesItsConnectionByAnEchoThatNobodySent) {
   std::vector<std::byte> echo;
   AppendMessage(NodeLinkMessage::kEcho, 1, EncodeEcho(2), echo);

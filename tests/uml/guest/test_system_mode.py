@@ -10,7 +10,7 @@ import pytest
 
 import abi
 from accounts import PRELOAD
-from harness import until
+from harness import DEADLINE, until
 
 NODES = ("umad0", "umad1", "issm0", "issm1")
 
@@ -34,7 +34,9 @@ def test_the_devices_do_what_linux_does(cable, build, preload):
     if preload:
         environment |= {"LD_PRELOAD": str(build / PRELOAD),
                         "UMAD_ABI_WARM": "1"}
-    told = cable.run(build / abi.PROGRAM, env=environment).stdout
+    # A minute by itself, four beside two busy programs.
+    told = cable.run(build / abi.PROGRAM, env=environment,
+                     timeout=3 * DEADLINE).stdout
     expected = abi.expected("cuse.txt")
     # Without /proc/TID/syscall nobody tells that more was to be written.
     expected["write_faults"] = "50 EINVAL, 80 EINVAL, 200 200, 319 319"
