@@ -19,6 +19,8 @@ absl::StatusOr<Topology> Parse(char format, std::string_view text) {
   switch (format) {
     case 'l':
       return ParseSubnetList(text, "fuzz.lst");
+    case 'c':
+      return ParseContainerlab(text, "fuzz.clab.yml");
     case 'd':
       return ParseDot(text, "fuzz.dot");
     case 't': {

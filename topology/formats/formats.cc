@@ -24,6 +24,8 @@ constexpr Ending kEndings[] = {
     {".topo", TextFormat::kIbdmTopology},
     {".dot", TextFormat::kDot},
     {".gv", TextFormat::kDot},
+    {".clab.yaml", TextFormat::kContainerlab},
+    {".clab.yml", TextFormat::kContainerlab},
     {".yaml", TextFormat::kSpec},
     {".yml", TextFormat::kSpec},
     {".json", TextFormat::kSpec},

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "topology/formats/containerlab_reader.h"
 #include "topology/formats/dot_reader.h"
 #include "topology/formats/dot_writer.h"
 #include "topology/formats/ibdm_topology.h"
@@ -24,6 +25,7 @@ enum class TextFormat {
   kSubnetList,     // ibdm: opensm-subnet.lst, ibdiagnet.lst
   kIbdmTopology,   // ibdm: .topo
   kDot,            // Graphviz
+  kContainerlab,   // .clab.yml
   kSpec,           // YAML, of which JSON is a part
 };
 

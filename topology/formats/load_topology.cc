@@ -26,6 +26,8 @@ absl::StatusOr<Topology> ParseText(std::string_view text, std::string_view file,
     }
     case TextFormat::kDot:
       return ParseDot(text, file, progress);
+    case TextFormat::kContainerlab:
+      return ParseContainerlab(text, file, progress);
     case TextFormat::kSpec:
       return ParseSpec(text, file, progress, depth);
   }

@@ -13,6 +13,8 @@ TEST(FormatsTest, TheNameTells) {
   EXPECT_EQ(DetectFormat("", "a.dot"), TextFormat::kDot);
   EXPECT_EQ(DetectFormat("", "a.gv"), TextFormat::kDot);
   EXPECT_EQ(DetectFormat("", "a.yml"), TextFormat::kSpec);
+  EXPECT_EQ(DetectFormat("", "a.clab.yml"), TextFormat::kContainerlab);
+  EXPECT_EQ(DetectFormat("", "a.clab.yaml"), TextFormat::kContainerlab);
   EXPECT_EQ(DetectFormat("", "a.json"), TextFormat::kSpec);
   EXPECT_EQ(DetectFormat("graph {}", "a.net"), TextFormat::kIbnetdiscover);
 }
