@@ -44,6 +44,9 @@ drive real adapters from user space, and serve it to "ibemu run --fabric".
                     authority; "ibemu listen" does it for a daemon that runs
   --exact           have packets between joined hosts all pass this daemon, in
                     its order, and none directly: slower, and encrypted
+  --journal=FILE    go on where the last daemon with this file ended, however it
+                    did: cables, what is cut or off, faults, GUIDs, LIDs, the
+                    seed; made if it is not there
   --certs=DIR       with --listen and --join=HOST:PORT: this machine's
                     certificates (default: IBEMU_CERTS, else
                     ~/.config/ibemu/certs); "ibemu certs" makes them
@@ -141,9 +144,9 @@ std::string JoinMistake(const Flags& flags) {
     return "--join: which hosts is missing: give --host=NODE";
   }
   if (flags.daemon.check || !flags.http.empty() || flags.listen ||
-      flags.daemon.exact) {
-    return "--check, --http, --listen and --exact are for the daemon that has "
-           "the subnet, not for one that joins it";
+      flags.daemon.exact || flags.daemon.journal) {
+    return "--check, --http, --listen, --exact and --journal are for the "
+           "daemon that has the subnet, not for one that joins it";
   }
   return "";
 }
@@ -171,9 +174,9 @@ std::string BackendMistake(const Flags& flags) {
     return "";
   }
   if (!flags.topology.empty() || flags.sm || flags.seed || flags.listen ||
-      flags.daemon.exact) {
-    return "--topology, --seed, --listen, --exact and --sm are of a simulated "
-           "subnet: there is none with --backend=hca";
+      flags.daemon.exact || flags.daemon.journal) {
+    return "--topology, --seed, --listen, --exact, --journal and --sm are of a "
+           "simulated subnet: there is none with --backend=hca";
   }
   return "";
 }
@@ -208,6 +211,13 @@ std::string Mistake(const Flags& flags) {
       !flags.listen) {
     return "--certs goes together with --listen or --join=HOST:PORT";
   }
+  if (flags.daemon.journal && flags.daemon.check) {
+    return "--check starts nothing that a journal could go on with: leave out "
+           "--journal";
+  }
+  if (flags.daemon.journal && flags.daemon.journal->empty()) {
+    return "--journal= has no name of a file";
+  }
   if (!flags.name.empty() && !flags.daemon.socket.empty()) {
     return "--name and --socket exclude each other";
   }
@@ -239,6 +249,7 @@ int Main(std::vector<std::string> arguments) {
   app.add_option("--join", flags.join);
   app.add_option("--listen", flags.listen);
   app.add_flag("--exact", flags.daemon.exact);
+  app.add_option("--journal", flags.daemon.journal);
   app.add_option("--certs", flags.daemon.certificates);
   app.add_option("--backend", flags.backend);
   app.add_option("adapters", flags.adapters);

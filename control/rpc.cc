@@ -160,7 +160,9 @@ absl::StatusOr<json> MethodTable::Call(std::string_view name,
                                        const json& parameters_json,
                                        Caller& caller) const {
   Parameters parameters(parameters_json);
-  return methods_.find(name)->second(parameters, caller);
+  absl::StatusOr<json> result = methods_.find(name)->second(parameters, caller);
+  called_();
+  return result;
 }
 
 std::string MethodTable::Handle(std::string_view line, Caller& caller) const {

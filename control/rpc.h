@@ -78,6 +78,11 @@ class MethodTable {
   void ExplainMissing(std::string why) { why_missing_ = std::move(why); }
   std::vector<std::string> names() const;
 
+  // Calls `called` after each method, before anybody hears its result.
+  void AfterEachCall(std::function<void()> called) {
+    called_ = std::move(called);
+  }
+
   // Calls a method that was added.
   absl::StatusOr<nlohmann::json> Call(std::string_view name,
                                       const nlohmann::json& parameters,
@@ -91,6 +96,7 @@ class MethodTable {
  private:
   std::map<std::string, Method, std::less<>> methods_;
   std::string why_missing_;
+  std::function<void()> called_ = [] {};
 };
 
 // The response that says what is wrong with a request that can't be read.

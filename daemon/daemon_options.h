@@ -26,6 +26,8 @@ struct DaemonOptions {
   std::optional<std::string> listen;
   // --exact: packets between joined hosts all go through this daemon.
   bool exact = false;
+  // --journal: the file by which the subnet outlives the daemon.
+  std::optional<std::string> journal;
   // --certs: the folder of this machine's certificates; empty: the usual one.
   std::string certificates;
 

@@ -9,6 +9,8 @@
 #include "base/status_macros.h"
 #include "daemon/addresses/load_addresses.h"
 #include "daemon/draw_seed.h"
+#include "daemon/journal/restore_subnet.h"
+#include "daemon/journal/topology_digest.h"
 #include "daemon/progress.h"
 #include "daemon/web/fabric_site.h"
 #include "nlohmann/json.hpp"
@@ -28,8 +30,43 @@ absl::Status CheckSm(const std::string& sm) {
       DidYouMean(sm, {"none", "static", "builtin"}).Question()));
 }
 
+// A journal that was opened, and what was in it.
+struct OpenJournal {
+  std::unique_ptr<JournalFile> file;
+  JournalContent content;
+  JournalSubnet subnet;  // of this daemon
+};
+
+absl::StatusOr<OpenJournal> OpenTheJournal(const std::string& path) {
+  OpenJournal journal;
+  IBEMU_ASSIGN_OR_RETURN(journal.file, JournalFile::Open(path));
+  IBEMU_ASSIGN_OR_RETURN(journal.content, journal.file->Read());
+  return journal;
+}
+
+// Makes the fabric what the journal says that it was.
+absl::Status Restore(OpenJournal& journal, const std::string& topology,
+                     uint64_t digest, fabric::Fabric& fabric) {
+  const std::string& path = journal.file->path();
+  const std::optional<JournalSubnet>& before = journal.content.subnet;
+  if (before && before->digest != digest) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        path, ": it is the journal of another topology, --topology=",
+        before->topology,
+        before->topology == topology ? ", which has changed since" : "",
+        ": start with that one, or name a file that is not there"));
+  }
+  IBEMU_RETURN_IF_ERROR(
+      journal.file->Named(RestoreSubnet(journal.content, fabric)));
+  journal.subnet = {
+      .topology = topology, .digest = digest, .seed = fabric.seed()};
+  return absl::OkStatus();
+}
+
+// `journal`: null without one.
 absl::StatusOr<std::unique_ptr<fabric::Fabric>> LoadFabric(
-    const DaemonOptions& options, uint64_t seed, Timers& timers) {
+    const DaemonOptions& options, uint64_t seed, OpenJournal* journal,
+    Timers& timers) {
   Progress progress;
   const auto show = [&](std::string_view phase, size_t done, size_t total) {
     progress.Show(phase, done, total);
@@ -39,6 +76,10 @@ absl::StatusOr<std::unique_ptr<fabric::Fabric>> LoadFabric(
   progress.Show("building the fabric", 0, 0);
   auto fabric = std::make_unique<fabric::Fabric>(
       topology, timers, fabric::FabricOptions{.seed = seed});
+  if (journal != nullptr) {
+    IBEMU_RETURN_IF_ERROR(
+        Restore(*journal, options.topology, DigestOf(topology), *fabric));
+  }
   if (options.sm == "static") {
     progress.Show("configuring the subnet", 0, 0);
     IBEMU_RETURN_IF_ERROR(fabric::ConfigureStatically(*fabric));
@@ -77,10 +118,18 @@ absl::StatusOr<AddressPlan> Address(const DaemonOptions& options,
 absl::StatusOr<std::unique_ptr<Backend>> FabricBackend::Load(
     const DaemonOptions& options, Loop& loop) {
   IBEMU_RETURN_IF_ERROR(CheckSm(options.sm));
-  const uint64_t seed = options.seed ? *options.seed : DrawSeed();
+  std::optional<OpenJournal> journal;
+  if (options.journal) {
+    IBEMU_ASSIGN_OR_RETURN(journal, OpenTheJournal(*options.journal));
+  }
+  const bool goes_on = journal && journal->content.subnet && !options.seed;
+  const uint64_t seed = goes_on ? journal->content.subnet->seed
+                                : options.seed.value_or(DrawSeed());
   JoinedFabric made;
   if (options.join.empty()) {
-    IBEMU_ASSIGN_OR_RETURN(made.fabric, LoadFabric(options, seed, loop));
+    IBEMU_ASSIGN_OR_RETURN(
+        made.fabric,
+        LoadFabric(options, seed, journal ? &*journal : nullptr, loop));
     IBEMU_ASSIGN_OR_RETURN(made.addresses, Address(options, *made.fabric));
   } else {
     IBEMU_ASSIGN_OR_RETURN(const std::shared_ptr<const Authority> authority,
@@ -88,8 +137,13 @@ absl::StatusOr<std::unique_ptr<Backend>> FabricBackend::Load(
     IBEMU_ASSIGN_OR_RETURN(
         made, JoinFabric(loop, authority, options.joined_hosts, seed));
   }
-  return std::unique_ptr<Backend>(
+  std::unique_ptr<FabricBackend> backend(
       new FabricBackend(options, seed, loop, std::move(made)));
+  if (journal) {
+    IBEMU_RETURN_IF_ERROR(backend->StartJournal(
+        std::move(journal->file), journal->subnet, journal->content));
+  }
+  return std::unique_ptr<Backend>(std::move(backend));
 }
 
 FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
@@ -125,6 +179,18 @@ FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
           [this](uint32_t number) { return faults_.names().Of(number); },
           loop_.Now()),
       queue_pairs_(*fabric_) {}
+
+FabricBackend::~FabricBackend() {
+  if (journal_) journal_->WriteAll();
+}
+
+absl::Status FabricBackend::StartJournal(std::unique_ptr<JournalFile> file,
+                                         const JournalSubnet& subnet,
+                                         const JournalContent& content) {
+  journal_.emplace(loop_, *fabric_, methods_, faults_, std::move(file), content,
+                   absl::Now() - loop_.Now());
+  return journal_->Start(subnet, content);
+}
 
 void FabricBackend::AddTo(control::MethodTable& dispatcher, HostTable& hosts,
                           cuse::UverbsFiles& uverbs_files) {
@@ -164,6 +230,9 @@ void FabricBackend::AddSubnetTo(control::MethodTable& dispatcher) {
   partitions_.AddTo(dispatcher);
   scenarios_->AddTo(dispatcher);
   cables_->AddTo(dispatcher);
+  if (!journal_) return;
+  cables_->Reserve(journal_->joined(), SubnetJournal::kRejoinsWithin);
+  dispatcher.AfterEachCall([this] { journal_->Write(); });
 }
 
 void FabricBackend::Greet(json& greeting) const { greeting["seed"] = seed_; }
@@ -174,6 +243,7 @@ void FabricBackend::Describe(json& status) const {
   status["seed"] = seed_;
   status["fabric"] = methods_.Summary();
   if (cables_) status["joined"] = cables_->List();
+  if (journal_) status["journal"] = journal_->Describe();
 }
 
 std::string FabricBackend::Summary() const {

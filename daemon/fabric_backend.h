@@ -15,6 +15,9 @@
 #include "daemon/daemon_options.h"
 #include "daemon/events/event_methods.h"
 #include "daemon/events/fabric_event_log.h"
+#include "daemon/journal/journal_content.h"
+#include "daemon/journal/journal_file.h"
+#include "daemon/journal/subnet_journal.h"
 #include "daemon/remote_node/join_fabric.h"
 #include "daemon/remote_node/joined_host.h"
 #include "daemon/remote_node/node_link_methods.h"
@@ -45,10 +48,11 @@ class FabricBackend : public Backend {
  public:
   // Makes the fabric.  `loop` must outlive the result.
   //
-  // Errors: those of the topology, of --sm and of --addresses, or
+  // Errors: those of the topology, of --sm, of --addresses and of --journal, or
   // JoinFabric()'s.
   static absl::StatusOr<std::unique_ptr<Backend>> Load(
       const DaemonOptions& options, Loop& loop);
+  ~FabricBackend() override;
 
   Adapters& adapters() override { return adapters_; }
   const AddressPlan& addresses() const override { return addresses_; }
@@ -66,6 +70,9 @@ class FabricBackend : public Backend {
   FabricBackend(const DaemonOptions& options, uint64_t seed, Loop& loop,
                 JoinedFabric fabric);
 
+  absl::Status StartJournal(std::unique_ptr<JournalFile> file,
+                            const JournalSubnet& subnet,
+                            const JournalContent& content);
   void AddSubnetTo(control::MethodTable& dispatcher);
 
   // Whose fabric it is that has the hosts here; empty: it is ours.
@@ -102,6 +109,7 @@ class FabricBackend : public Backend {
   std::optional<ScenarioMethods> scenarios_;     // with AddTo()
   std::optional<NodeLinkMethods> cables_;        // with AddTo()
   std::optional<LinkHistory> history_;           // with BindWeb()
+  std::optional<SubnetJournal> journal_;         // with --journal
 };
 
 }  // namespace ibemu::daemon

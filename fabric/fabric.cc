@@ -63,6 +63,11 @@ struct Fabric::Impl : FabricEvents {
     }
   }
 
+  void OnHardwareChange(PortId port) override {
+    watchers.ForEach(
+        [&](FabricWatcher& watcher) { watcher.OnHardwareChange(port); });
+  }
+
   // The adapter is no longer its host's, and with it goes what sets IsSM.
   void ForgetHostsSm(const Node& node) {
     for (NodePort& port : subnet.PortsOf(node)) {
@@ -260,6 +265,7 @@ absl::Status Fabric::SetRemote(topology::NodeId id, RemoteAdapter* adapter) {
   if (adapter != nullptr) IBEMU_RETURN_IF_ERROR(CheckRemote(id));
   Node& node = impl_->subnet.node(id);
   impl_->endpoints.SetRemote(id, adapter);
+  OnHardwareChange(impl_->subnet.port_id(node, 1));
   if (adapter != nullptr) impl_->described[id] = node.description;
   if (adapter == nullptr) {
     impl_->ForgetHostsSm(node);
@@ -325,11 +331,10 @@ absl::StatusOr<PortId> Fabric::FindCable(topology::NodeId id,
 
 absl::Status Fabric::SetLink(topology::NodeId node, int port, bool up,
                              uint32_t fault) {
-  const absl::StatusOr<PortId> id = FindCable(node, port);
-  if (!id.ok()) return id.status();
-  const bool restored = up && !impl_->subnet.port(*id).cable_up;
-  impl_->links.SetCable(*id, up, fault);
-  if (restored && impl_->static_sm) impl_->static_sm->ActivateLink(*id);
+  IBEMU_ASSIGN_OR_RETURN(const PortId id, FindCable(node, port));
+  const bool restored = up && !impl_->subnet.port(id).cable_up;
+  impl_->links.SetCable(id, up, fault);
+  if (restored && impl_->static_sm) impl_->static_sm->ActivateLink(id);
   return absl::OkStatus();
 }
 
@@ -341,25 +346,23 @@ uint32_t Fabric::CutBy(PortId port) const { return impl_->links.CutBy(port); }
 
 absl::Status Fabric::Connect(topology::NodeId node, int port,
                              topology::NodeId peer, int peer_port) {
-  const absl::StatusOr<PortId> a = FindPort(node, port);
-  if (!a.ok()) return a.status();
-  const absl::StatusOr<PortId> b = FindPort(peer, peer_port);
-  if (!b.ok()) return b.status();
+  IBEMU_ASSIGN_OR_RETURN(const PortId a, FindPort(node, port));
+  IBEMU_ASSIGN_OR_RETURN(const PortId b, FindPort(peer, peer_port));
   Subnet& subnet = impl_->subnet;
-  if (*a == *b) {
+  if (a == b) {
     return absl::FailedPreconditionError(
-        absl::StrCat("a cable has two ends: both are ", subnet.PortName(*a)));
+        absl::StrCat("a cable has two ends: both are ", subnet.PortName(a)));
   }
-  for (const PortId end : {*a, *b}) {
+  for (const PortId end : {a, b}) {
     const NodePort& taken = subnet.port(end);
     if (taken.peer == kNoPort || !taken.cable_up) continue;
     return absl::FailedPreconditionError(
         absl::StrFormat("%s is connected already, to %s: cut that link first",
                         subnet.PortName(end), subnet.PortName(taken.peer)));
   }
-  if (subnet.port(*a).peer == *b) return SetLink(node, port, true);
-  impl_->links.Relink(*a, *b);
-  if (impl_->static_sm) impl_->static_sm->ActivateLink(*a);
+  if (subnet.port(a).peer == b) return SetLink(node, port, true);
+  impl_->links.Relink(a, b);
+  if (impl_->static_sm) impl_->static_sm->ActivateLink(a);
   return absl::OkStatus();
 }
 
@@ -375,6 +378,8 @@ void Fabric::SetLid(PortId id, wire::Lid lid, int lmc) {
   }
   impl_->OnPortChange(id);
 }
+
+void Fabric::OnHardwareChange(PortId port) { impl_->OnHardwareChange(port); }
 
 void Fabric::SetNode(topology::NodeId node, bool up) {
   if (!up) return impl_->links.SetNode(node, false);
@@ -415,10 +420,9 @@ absl::StatusOr<FaultId> Fabric::AddFault(topology::NodeId node, int port,
                                          Direction direction,
                                          const LinkFaults& faults,
                                          const FaultChance& chance) {
-  const absl::StatusOr<PortId> id = FindCable(node, port);
-  if (!id.ok()) return id.status();
+  IBEMU_ASSIGN_OR_RETURN(const PortId id, FindCable(node, port));
   const PortId sender =
-      direction == Direction::kTransmit ? *id : impl_->subnet.port(*id).peer;
+      direction == Direction::kTransmit ? id : impl_->subnet.port(id).peer;
   return impl_->endpoints.forwarder().AddFault(sender, faults, chance);
 }
 

@@ -148,6 +148,10 @@ class Fabric {
   // sweep.  REQUIRES: `port` is port 0 of a switch or a port of an adapter.
   void SetLid(PortId port, wire::Lid lid, int lmc);
 
+  // Tells the watchers of what somebody changed by hand, through subnet() or
+  // SetLid(): the GUID of a port or its node, or a LID.
+  void OnHardwareChange(PortId port);
+
   // Switches a node on or off.  A node that is off is silent, and all its links
   // are down.
   void SetNode(topology::NodeId node, bool up);

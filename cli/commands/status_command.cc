@@ -159,6 +159,16 @@ std::string JoinedText(const json& status) {
   return "\n" + table.Text();
 }
 
+// By what the subnet outlives its daemon.  One of an older version has nothing.
+std::string JournalText(const json& status) {
+  const json journal = status.value("journal", json());
+  if (!journal.is_object()) return "";
+  const std::string error = Text(journal["error"]);
+  return absl::StrCat("journal   ", Text(journal["file"]), "\n",
+                      error.empty() ? "" : "          ", error,
+                      error.empty() ? "" : "\n");
+}
+
 absl::Status ShowStatus(const StatusFlags& flags) {
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Connect(flags.fabric));
@@ -172,7 +182,8 @@ absl::Status ShowStatus(const StatusFlags& flags) {
   Print(status.contains("adapters") ? AdaptersText(status["adapters"])
                                     : FabricText(status));
   Print(absl::StrCat("daemon    ibemud ", Text(status["version"]), ", process ",
-                     Text(status["pid"]), ", ", Text(status["socket"]), "\n"));
+                     Text(status["pid"]), ", ", Text(status["socket"]), "\n",
+                     JournalText(status)));
   if (status["views"].empty()) {
     Print("views     none\n");
     Print(JoinedText(status));

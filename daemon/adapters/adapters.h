@@ -68,6 +68,9 @@ class Adapters {
   // Errors: NotFound.
   virtual absl::StatusOr<AdapterId> Default() const = 0;
 
+  // Whether it is pulled out of its host, and can be put back.
+  virtual bool IsRemoved(AdapterId adapter) const = 0;
+
   // Returns OK if the adapter can be shown now.
   //
   // Errors: FailedPrecondition, with the reason.

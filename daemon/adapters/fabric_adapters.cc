@@ -64,6 +64,10 @@ absl::StatusOr<AdapterId> FabricAdapters::Default() const {
   return static_cast<AdapterId>(first - nodes.begin());
 }
 
+bool FabricAdapters::IsRemoved(AdapterId adapter) const {
+  return !node(adapter).plugged;
+}
+
 absl::Status FabricAdapters::CheckShowable(AdapterId adapter) const {
   const fabric::Node& shown = node(adapter);
   if (shown.remote) {
@@ -72,7 +76,7 @@ absl::Status FabricAdapters::CheckShowable(AdapterId adapter) const {
         "\" is elsewhere: a modelled one (ibemu-hca-model), or that "
         "of a joined host (--join)"));
   }
-  if (shown.plugged) return absl::OkStatus();
+  if (!IsRemoved(adapter)) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("the device of \"", shown.description,
                    "\" is removed: put it back with \"ibemu device ",

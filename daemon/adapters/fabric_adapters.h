@@ -34,6 +34,7 @@ class FabricAdapters : public Adapters {
       std::string_view name) const override;
   std::optional<AdapterId> WithPortGuid(wire::Guid guid) const override;
   absl::StatusOr<AdapterId> Default() const override;
+  bool IsRemoved(AdapterId adapter) const override;
   absl::Status CheckShowable(AdapterId adapter) const override;
   std::string description(AdapterId adapter) const override;
   wire::Guid node_guid(AdapterId adapter) const override;

@@ -68,6 +68,7 @@ class HcaAdapters : public Adapters {
   std::optional<AdapterId> WithPortGuid(wire::Guid guid) const override;
   // Returns the first adapter.
   absl::StatusOr<AdapterId> Default() const override;
+  bool IsRemoved(AdapterId) const override { return false; }
   absl::Status CheckShowable(AdapterId adapter) const override;
   std::string description(AdapterId adapter) const override;
   wire::Guid node_guid(AdapterId adapter) const override;

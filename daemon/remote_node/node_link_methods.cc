@@ -25,6 +25,14 @@ NodeLinkMethods::NodeLinkMethods(Loop& loop, fabric::Fabric& fabric,
   if (!exact) leases_.emplace(loop, fabric, &DrawSecret);
 }
 
+NodeLinkMethods::~NodeLinkMethods() { loop_.Cancel(reserved_timer_); }
+
+void NodeLinkMethods::Reserve(const std::vector<topology::NodeId>& nodes,
+                              absl::Duration time) {
+  reserved_.insert(nodes.begin(), nodes.end());
+  reserved_timer_ = loop_.RunAfter(time, [this] { reserved_.clear(); });
+}
+
 void NodeLinkMethods::AddTo(control::MethodTable& dispatcher) {
   dispatcher.Add("wire.attach", [this](control::Parameters& parameters,
                                        control::Caller& caller) {
@@ -65,6 +73,7 @@ absl::StatusOr<json> NodeLinkMethods::Attach(control::Parameters& parameters,
   IBEMU_RETURN_IF_ERROR(host->Start());
   // One that was there before has ended, or the node would not be free.
   attached_[node] = {std::move(host), peer};
+  reserved_.erase(node);
   return json::object();
 }
 
@@ -75,7 +84,8 @@ absl::StatusOr<json> NodeLinkMethods::Free(
   const fabric::Subnet& subnet = fabric_.subnet();
   for (uint32_t i = 0; i < fabric_.node_count(); ++i) {
     const topology::NodeId id{i};
-    if (!subnet.node(id).plugged || !fabric_.CheckRemote(id).ok() ||
+    if (reserved_.contains(id) || !subnet.node(id).plugged ||
+        !fabric_.CheckRemote(id).ok() ||
         hosts_.FindUsed(FabricAdapters::IdOf(id)) != nullptr) {
       continue;
     }

@@ -5,9 +5,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "control/rpc.h"
 #include "daemon/adapters/host_table.h"
 #include "daemon/remote_node/leases/lease_table.h"
@@ -28,6 +31,9 @@ class NodeLinkMethods {
   // nobody gets a lease.
   NodeLinkMethods(Loop& loop, fabric::Fabric& fabric, HostTable& hosts,
                   bool exact);
+  NodeLinkMethods(const NodeLinkMethods&) = delete;
+  NodeLinkMethods& operator=(const NodeLinkMethods&) = delete;
+  ~NodeLinkMethods();
 
   // Adds
   //   wire.attach  {"node": "node-2", "peer": "pc7 (10.0.0.7)",
@@ -40,6 +46,10 @@ class NodeLinkMethods {
   //   wire.free    ["0x...", ...]: the GUIDs of hosts' adapters that no program
   //                here and nobody elsewhere has, kMostFree at most
   void AddTo(control::MethodTable& dispatcher);
+
+  // Keeps the adapters of these nodes out of wire.free for `time`, or until
+  // somebody has had one, for those who had them before.  Call it once.
+  void Reserve(const std::vector<topology::NodeId>& nodes, absl::Duration time);
 
   // [{"node": "node-2", "peer": ..., "round_trip_seconds": 0.0002,
   //   "behind_seconds": 0, "leases": 3}, ...]: who has which node now; "peer"
@@ -64,6 +74,8 @@ class NodeLinkMethods {
   std::optional<LeaseTable> leases_;  // unless all is to be exact
   MeetingPoint meeting_point_;
   std::map<topology::NodeId, Attached> attached_;
+  std::set<topology::NodeId> reserved_;
+  TimerId reserved_timer_ = TimerId::kNone;
 };
 
 }  // namespace ibemu::daemon

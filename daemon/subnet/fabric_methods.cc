@@ -180,21 +180,44 @@ absl::StatusOr<json> FabricMethods::SetLink(control::Parameters& parameters) {
   IBEMU_ASSIGN_OR_RETURN(const NodeId node, fabric_.Find(name));
   IBEMU_RETURN_IF_ERROR(fabric_.SetLink(node, port, up));
 
-  TimerId& revert = reverts_[{node, port}];
-  timers_.Cancel(revert);
-  revert = TimerId::kNone;
+  if (const auto pending = reverts_.extract({node, port})) {
+    timers_.Cancel(pending.mapped().timer);
+    ++reverts_version_;
+  }
   if (milliseconds > 0) {
-    revert = timers_.RunAfter(absl::Milliseconds(milliseconds),
-                              [this, node, port, up] {
-                                reverts_.erase({node, port});
-                                // The port can't be missing, since it was there
-                                // when the timer was set.
-                                fabric_.SetLink(node, port, !up).IgnoreError();
-                              });
-  } else {
-    reverts_.erase({node, port});
+    Revert({.node = node,
+            .port = port,
+            .up = !up,
+            .at = timers_.Now() + absl::Milliseconds(milliseconds)});
   }
   return json{{"up", up}};
+}
+
+void FabricMethods::Revert(const LinkRevert& revert) {
+  ++reverts_version_;
+  const auto done = [this, node = revert.node, port = revert.port,
+                     up = revert.up] {
+    ++reverts_version_;
+    reverts_.erase({node, port});
+    // The port can't be missing, since it was there when the timer was set; its
+    // cable may.
+    fabric_.SetLink(node, port, up).IgnoreError();
+  };
+  reverts_[{revert.node, revert.port}] = {
+      .timer = timers_.RunAt(revert.at, done),
+      .up = revert.up,
+      .at = revert.at};
+}
+
+std::vector<LinkRevert> FabricMethods::Reverts() const {
+  std::vector<LinkRevert> all;
+  for (const auto& [place, pending] : reverts_) {
+    all.push_back({.node = place.first,
+                   .port = place.second,
+                   .up = pending.up,
+                   .at = pending.at});
+  }
+  return all;
 }
 
 absl::StatusOr<json> FabricMethods::SetNode(control::Parameters& parameters) {

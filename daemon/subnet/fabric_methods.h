@@ -2,9 +2,12 @@
 #ifndef IBEMU_DAEMON_SUBNET_FABRIC_METHODS_H_
 #define IBEMU_DAEMON_SUBNET_FABRIC_METHODS_H_
 
+#include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 
+#include "absl/time/time.h"
 #include "base/timers.h"
 #include "control/rpc.h"
 #include "fabric/fabric.h"
@@ -15,6 +18,14 @@ struct NodePort;
 }  // namespace ibemu::fabric
 
 namespace ibemu::daemon {
+
+// A link that will be cut or restored, as "for" of link.set has it.
+struct LinkRevert {
+  topology::NodeId node{};
+  int port = 0;
+  bool up = false;  // then
+  absl::Time at;    // of the loop's clock
+};
 
 // `nodes` and `links` answer page by page (parameters "from", "limit"; in the
 // result "total"), so that no request keeps the loop for long.
@@ -32,7 +43,21 @@ class FabricMethods {
   // {"cas": 2, "switches": 1, "routers": 0, "links": 2, "links_up": 2}
   nlohmann::json Summary() const;
 
+  // The links that will be cut or restored.
+  std::vector<LinkRevert> Reverts() const;
+  // Has another value after each change of Reverts().
+  uint64_t reverts_version() const { return reverts_version_; }
+  // Cuts or restores it when its time comes, or soon if that is past.
+  // REQUIRES: there is the port.
+  void Revert(const LinkRevert& revert);
+
  private:
+  struct Pending {
+    TimerId timer = TimerId::kNone;
+    bool up = false;
+    absl::Time at;
+  };
+
   absl::StatusOr<nlohmann::json> Nodes(control::Parameters& parameters) const;
   absl::StatusOr<nlohmann::json> Links(control::Parameters& parameters) const;
   absl::StatusOr<nlohmann::json> SetLink(control::Parameters& parameters);
@@ -40,8 +65,9 @@ class FabricMethods {
 
   Timers& timers_;
   fabric::Fabric& fabric_;
-  // The timers that undo a change with "for", by node and port.
-  std::map<std::pair<topology::NodeId, int>, TimerId> reverts_;
+  // What undoes a change with "for", by node and port.
+  std::map<std::pair<topology::NodeId, int>, Pending> reverts_;
+  uint64_t reverts_version_ = 0;
 };
 
 // The entries of a node and of a link in the results of `nodes` and `links`.  A

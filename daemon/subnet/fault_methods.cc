@@ -127,37 +127,77 @@ void FaultMethods::AddTo(control::MethodTable& dispatcher) {
 }
 
 absl::StatusOr<json> FaultMethods::Add(control::Parameters& parameters) {
-  std::string name = parameters.Text("name", FreeName());
+  const std::string name = parameters.Text("name", FreeName());
   const std::vector<std::string> words = parameters.Texts("words");
   const int64_t seed =
       parameters.Number("seed", -1, -1, std::numeric_limits<int64_t>::max());
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  IBEMU_RETURN_IF_ERROR(CheckFree(name));
+  Fault fault;
+  fault.words = words;
+  if (seed >= 0) fault.seed = static_cast<uint64_t>(seed);
+  IBEMU_ASSIGN_OR_RETURN(fault.request, ParseFault(words));
+  IBEMU_ASSIGN_OR_RETURN(fault.node, FindPlace(fault.request));
+  if (fault.request.act != FaultAct::kNone) return Act(name, fault);
+  IBEMU_RETURN_IF_ERROR(Begin(name, std::move(fault)));
+  return json{{"name", name}};
+}
+
+absl::Status FaultMethods::CheckFree(const std::string& name) const {
   IBEMU_RETURN_IF_ERROR(CheckName(name));
-  const std::optional<uint64_t> common =
-      seed < 0 ? std::nullopt : std::optional(static_cast<uint64_t>(seed));
   if (faults_.contains(name)) {
     return absl::AlreadyExistsError(absl::StrFormat(
         "there is a fault \"%s\" already: remove it, or take another name",
         name));
   }
-  if (faults_.size() == kMaxFaults) {
-    return absl::ResourceExhaustedError(
-        absl::StrFormat("a fabric has at most %d faults", kMaxFaults));
-  }
-  Fault fault;
-  IBEMU_ASSIGN_OR_RETURN(fault.request, ParseFault(words));
-  IBEMU_ASSIGN_OR_RETURN(fault.node, FindPlace(fault.request));
-  if (fault.request.act != FaultAct::kNone) return Act(name, fault);
+  if (faults_.size() < kMaxFaults) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrFormat("a fabric has at most %d faults", kMaxFaults));
+}
+
+absl::Status FaultMethods::Begin(const std::string& name, Fault fault) {
   // A fault with a seed of its own behaves alike each time, whatever its name.
   const std::optional<uint64_t> own = fault.request.seed;
   const std::string stream = own ? "" : absl::StrCat(" ", name);
   IBEMU_RETURN_IF_ERROR(
-      Install(name, fault, {.seed = own ? own : common, .stream = stream}));
+      Install(name, fault, {.seed = own ? own : fault.seed, .stream = stream}));
   for (const uint32_t number : NumbersOf(fault)) names_.Add(number, name);
   Tell(name, fault, "added");
-  json result = {{"name", name}};
-  faults_.emplace(std::move(name), std::move(fault));
-  return result;
+  fault.added = ++version_;
+  faults_.emplace(name, std::move(fault));
+  return absl::OkStatus();
+}
+
+std::vector<StoredFault> FaultMethods::Stored() const {
+  std::map<uint64_t, StoredFault> in_order;
+  for (const auto& [name, fault] : faults_) {
+    const FaultRequest& request = fault.request;
+    if (request.place == Place::kProcess || request.qpn) continue;
+    in_order[fault.added] = {.name = name,
+                             .words = fault.words,
+                             .seed = fault.seed,
+                             .node = fault.node};
+  }
+  std::vector<StoredFault> all;
+  all.reserve(in_order.size());
+  for (auto& [added, stored] : in_order) all.push_back(std::move(stored));
+  return all;
+}
+
+absl::Status FaultMethods::Restore(const StoredFault& stored) {
+  IBEMU_RETURN_IF_ERROR(CheckFree(stored.name));
+  Fault fault;
+  fault.words = stored.words;
+  fault.seed = stored.seed;
+  fault.node = stored.node;
+  IBEMU_ASSIGN_OR_RETURN(fault.request, ParseFault(stored.words));
+  if (fault.request.place == Place::kProcess || fault.request.qpn ||
+      fault.request.act != FaultAct::kNone ||
+      static_cast<size_t>(stored.node) >= fabric_.node_count()) {
+    return absl::InvalidArgumentError("it does not outlive its daemon");
+  }
+  IBEMU_RETURN_IF_ERROR(CheckPlace(fault.node, fault.request));
+  return Begin(stored.name, std::move(fault));
 }
 
 absl::Status FaultMethods::Check(const std::string& name,
@@ -175,12 +215,19 @@ absl::StatusOr<NodeId> FaultMethods::FindPlace(
         absl::StrFormat("there is no process %d", request.process));
   }
   IBEMU_ASSIGN_OR_RETURN(const NodeId node, fabric_.Find(request.port.node));
-  if (IsOfAdapter(request)) {
-    IBEMU_RETURN_IF_ERROR(AdapterFault::CheckNode(fabric_, node, request));
-  } else if (request.place == Place::kLink) {
-    IBEMU_RETURN_IF_ERROR(fabric_.FindCable(node, request.port.port).status());
-  }
+  IBEMU_RETURN_IF_ERROR(CheckPlace(node, request));
   return node;
+}
+
+absl::Status FaultMethods::CheckPlace(NodeId node,
+                                      const FaultRequest& request) const {
+  if (IsOfAdapter(request)) {
+    return AdapterFault::CheckNode(fabric_, node, request);
+  }
+  if (request.place == Place::kLink) {
+    return fabric_.FindCable(node, request.port.port).status();
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<json> FaultMethods::Act(const std::string& name,
@@ -370,6 +417,7 @@ json FaultMethods::Describe(std::string_view name, const Fault& fault) const {
 }
 
 void FaultMethods::TakeOut(const std::string& name, const Fault& fault) {
+  ++version_;
   const uint64_t acts = FaultActs(Describe(name, fault));
   if (acts != 0) Keep(name, fault, acts, true);
   if (fault.transmit) fabric_.RemoveFault(*fault.transmit);

@@ -24,6 +24,17 @@
 
 namespace ibemu::daemon {
 
+// A fault as it can be added again to the same fabric, when its daemon has
+// ended.
+struct StoredFault {
+  std::string name;
+  std::vector<std::string> words;  // as fault.add takes them
+  std::optional<uint64_t> seed;    // its parameter, not that of the words
+  topology::NodeId node{};         // whatever name the words have for it
+
+  bool operator==(const StoredFault&) const = default;
+};
+
 // A FaultMethods owns the fabric's faults.  Each has a name, and stays until it
 // is removed by that name.
 class FaultMethods {
@@ -54,6 +65,17 @@ class FaultMethods {
   absl::Status Check(const std::string& name,
                      const std::vector<std::string>& words) const;
 
+  // Returns the faults that outlive the daemon, in the order in which they were
+  // added: not those of a process, and of one queue pair, which end with it.
+  std::vector<StoredFault> Stored() const;
+  // Has another value after each change of Stored().
+  uint64_t version() const { return version_; }
+  // Adds a fault of Stored() again.  What it counts begins anew.
+  //
+  // Errors: NotFound, FailedPrecondition: what it is of is not as it was;
+  // others as those of fault.add.
+  absl::Status Restore(const StoredFault& stored);
+
   bool Has(std::string_view name) const { return faults_.contains(name); }
 
   const FaultNames& names() const { return names_; }
@@ -66,6 +88,9 @@ class FaultMethods {
  private:
   struct Fault {
     FaultRequest request;
+    std::vector<std::string> words;
+    std::optional<uint64_t> seed;  // of fault.add
+    uint64_t added = 0;            // grows from fault to fault
     topology::NodeId node{};
     std::optional<fabric::FaultId> transmit, receive;
     std::optional<fabric::AgentFaultId> answers;
@@ -86,6 +111,9 @@ class FaultMethods {
   absl::StatusOr<nlohmann::json> Remove(control::Parameters& parameters);
   absl::StatusOr<nlohmann::json> Reset(control::Parameters& parameters);
 
+  // Returns why no fault of this name can be added.
+  absl::Status CheckFree(const std::string& name) const;
+  absl::Status Begin(const std::string& name, Fault fault);
   absl::StatusOr<nlohmann::json> Act(const std::string& name,
                                      const Fault& fault);
   // Returns the node that the fault is of, none in particular if it is of a
@@ -93,6 +121,8 @@ class FaultMethods {
   //
   // Errors: NotFound, FailedPrecondition: what it is of is not there.
   absl::StatusOr<topology::NodeId> FindPlace(const FaultRequest& request) const;
+  absl::Status CheckPlace(topology::NodeId node,
+                          const FaultRequest& request) const;
   absl::Status Install(std::string_view name, Fault& fault,
                        const fabric::FaultChance& chance);
   absl::Status InstallOnLink(Fault& fault, const fabric::FaultChance& chance);
@@ -115,6 +145,7 @@ class FaultMethods {
   FabricEventLog& events_;
   const ProcessExists exists_;
   std::map<std::string, Fault, std::less<>> faults_;
+  uint64_t version_ = 0;
   FaultNames names_;
   std::vector<Past> past_;  // the latest last
 };

@@ -130,6 +130,7 @@ absl::StatusOr<json> HardwareMethods::SetLid(control::Parameters& parameters) {
   IBEMU_ASSIGN_OR_RETURN(const NodeId node, fabric_.Find(name));
   IBEMU_ASSIGN_OR_RETURN(const PortId id, FindManaged(node, number));
   fabric_.SetLid(id, static_cast<wire::Lid>(lid), static_cast<int>(lmc));
+  fabric_.OnHardwareChange(id);
   return json::object();
 }
 
@@ -147,11 +148,15 @@ absl::StatusOr<json> HardwareMethods::SetGuid(control::Parameters& parameters) {
   }
   IBEMU_ASSIGN_OR_RETURN(const NodeId node, fabric_.Find(name));
   if (number < 0) {
-    fabric_.subnet().node(node).node_guid = wire::Guid{guid};
+    fabric::Node& changed = fabric_.subnet().node(node);
+    changed.node_guid = wire::Guid{guid};
+    fabric_.OnHardwareChange(
+        fabric_.subnet().port_id(changed, changed.first_number()));
     return json::object();
   }
   IBEMU_ASSIGN_OR_RETURN(const PortId id, FindManaged(node, number));
   fabric_.subnet().port(id).guid = wire::Guid{guid};
+  fabric_.OnHardwareChange(id);
   return json::object();
 }
 

@@ -84,8 +84,8 @@ class Attachments::Attachment {
         slots_(adapters.begin(), adapters.end()),
         view_(std::move(view)),
         pid_(pid) {
-    for (size_t slot = 0; slot < adapters.size(); ++slot) {
-      connected_->Add(static_cast<int>(slot), adapters[slot]);
+    for (const sysfs::ViewDevice& device : view_.devices) {
+      connected_->Add(device.slot, adapters[static_cast<size_t>(device.slot)]);
     }
   }
 
@@ -319,11 +319,7 @@ absl::StatusOr<std::vector<AdapterId>> Attachments::FindAdapters(
     }
   }
   if (found.empty()) {
-    IBEMU_ASSIGN_OR_RETURN(const AdapterId adapter, adapters_.Default());
-    found.push_back(adapter);
-  }
-  for (const AdapterId adapter : found) {
-    IBEMU_RETURN_IF_ERROR(adapters_.CheckShowable(adapter));
+    IBEMU_ASSIGN_OR_RETURN(found.emplace_back(), adapters_.Default());
   }
   return found;
 }
@@ -353,7 +349,7 @@ absl::StatusOr<json> Attachments::SetHost(control::Parameters& parameters) {
                      present ? "shown already" : "not shown"));
   }
   if (present) {
-    IBEMU_RETURN_IF_ERROR(FindAdapters({name}).status());
+    IBEMU_RETURN_IF_ERROR(adapters_.CheckShowable(adapter));
     IBEMU_RETURN_IF_ERROR(system_->AddHost(adapter));
   } else {
     const bool shared = std::any_of(
@@ -380,7 +376,7 @@ absl::StatusOr<json> Attachments::SetHost(control::Parameters& parameters) {
 absl::Status Attachments::AttachSystem(const std::vector<std::string>& names,
                                        sysfs::Profile profile, int major_number,
                                        UniqueFd fuse) {
-  IBEMU_ASSIGN_OR_RETURN(Placed placed, Place(names, "ibemu%d", profile));
+  IBEMU_ASSIGN_OR_RETURN(Placed placed, Place(names, "ibemu%d", profile, true));
   system_ = std::make_shared<Attachment>(*this, placed.adapters,
                                          std::move(placed.view), getpid());
   IBEMU_RETURN_IF_ERROR(system_->MakeDevices(major_number));
@@ -388,20 +384,29 @@ absl::Status Attachments::AttachSystem(const std::vector<std::string>& names,
                         absl::StrCat(launch::kSystemMount, "/sys"));
 }
 
-// A view of the named adapters.
+// A view of the named adapters.  `removed_ones_too`: those that are pulled out
+// have empty slots there, for when they are put back; else they are refused.
 absl::StatusOr<Attachments::Placed> Attachments::Place(
     const std::vector<std::string>& names, const std::string& name_format,
-    sysfs::Profile profile) {
+    sysfs::Profile profile, bool removed_ones_too) {
   Placed placed;
   IBEMU_ASSIGN_OR_RETURN(placed.adapters, FindAdapters(names));
+  for (const AdapterId adapter : placed.adapters) {
+    if (removed_ones_too && adapters_.IsRemoved(adapter)) continue;
+    IBEMU_RETURN_IF_ERROR(adapters_.CheckShowable(adapter));
+  }
   std::vector<std::shared_ptr<mad::Host>> hosts;
-  hosts.reserve(placed.adapters.size());
   for (const AdapterId adapter : placed.adapters) {
     hosts.push_back(hosts_.Get(adapter));
   }
   IBEMU_ASSIGN_OR_RETURN(
       placed.view,
       sysfs::MakeView(std::move(hosts), name_format, profile, true));
+  for (size_t slot = 0; slot < placed.adapters.size(); ++slot) {
+    if (!adapters_.IsRemoved(placed.adapters[slot])) continue;
+    PullOut(placed.view, static_cast<int>(slot));
+    hosts_.Forget(placed.adapters[slot]);
+  }
   placed.view.rdma_cm = true;
   placed.view.cm_counters = [&connections = connections_](const mad::Host& host,
                                                           int port) {
@@ -478,7 +483,7 @@ absl::StatusOr<json> Attachments::Attach(control::Parameters& parameters,
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   IBEMU_ASSIGN_OR_RETURN(const sysfs::Profile profile,
                          sysfs::ParseProfile(profile_name));
-  IBEMU_ASSIGN_OR_RETURN(Placed placed, Place(names, format, profile));
+  IBEMU_ASSIGN_OR_RETURN(Placed placed, Place(names, format, profile, false));
   UniqueFd fuse = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(control::CheckFuseDescriptor(fuse.get()));
   IBEMU_RETURN_IF_ERROR(control::CheckPidNamespace(caller.pid()));

@@ -79,7 +79,7 @@ class Attachments : private Adapters::Listener {
       const std::vector<std::string>& names) const;
   absl::StatusOr<Placed> Place(const std::vector<std::string>& names,
                                const std::string& name_format,
-                               sysfs::Profile profile);
+                               sysfs::Profile profile, bool removed_ones_too);
 
   Loop& loop_;
   HostTable& hosts_;

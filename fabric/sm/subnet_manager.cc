@@ -55,8 +55,11 @@ absl::Status SubnetManager::Start() {
   absl::Status status = sweeper_.SweepAtOnce();
   if (!status.ok()) return status;
   alive_ = MayLive();
-  subnet_.port(port_).info.capability_mask |= kIsSm;
-  election_.Start();
+  // Else when its node is there.
+  if (alive_) {
+    subnet_.port(port_).info.capability_mask |= kIsSm;
+    election_.Start();
+  }
   tick_ = timers_.RunAfter(kTick, [this] { Tick(); });
   return absl::OkStatus();
 }

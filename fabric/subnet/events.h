@@ -19,6 +19,12 @@ class FabricEvents {
   // An attached host is told soon, not before the call returns.
   virtual void OnPortChange(PortId port) = 0;
 
+  // What no manager sets changed: the cable of `port` was cut, restored, moved
+  // or removed, its node was switched, its adapter was plugged or is elsewhere
+  // now, or somebody gave it another GUID, or a LID by hand.  Also called when
+  // what was asked for was so already.
+  virtual void OnHardwareChange(PortId /*port*/) {}
+
   // The subnet manager asks the users of `port` to register again
   // (PortInfo.ClientReregister, IBA vol 1 §14.4.11).
   virtual void OnClientReregister(PortId port) = 0;

@@ -46,6 +46,9 @@ class FabricWatcher {
   // The port, or its node, changed: see FabricEvents::OnPortChange().
   virtual void OnPortChange(PortId port) = 0;
 
+  // What no manager sets changed: see FabricEvents::OnHardwareChange().
+  virtual void OnHardwareChange(PortId /*port*/) {}
+
   // A trap leaves `port`.  `repeated`: it was sent before and has not been
   // repressed.
   virtual void OnTrap(PortId port, const mad::Notice& notice,

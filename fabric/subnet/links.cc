@@ -29,6 +29,7 @@ void Links::SetCable(PortId id, bool up, uint32_t fault) {
   if (!up) Drop(id);
   port.cable_up = up;
   subnet_.port(port.peer).cable_up = up;
+  TellOfCable(id, port.peer);
   if (up) Train(id);
 }
 
@@ -43,6 +44,7 @@ void Links::Relink(PortId a, PortId b) {
   Unplug(b);
   subnet_.port(a).peer = b;
   subnet_.port(b).peer = a;
+  TellOfCable(a, b);
   Train(a);
 }
 
@@ -55,6 +57,7 @@ void Links::Unplug(PortId id) {
   cut_by_.erase(port.peer);
   port.peer = peer.peer = kNoPort;
   port.cable_up = peer.cable_up = true;
+  TellOfCable(id, subnet_.id_of(peer));
 }
 
 void Links::SetNode(topology::NodeId id, bool on) {
@@ -69,6 +72,7 @@ void Links::SetPlugged(topology::NodeId id, bool plugged) {
 
 void Links::Update(topology::NodeId id) {
   Node& node = subnet_.node(id);
+  events_.OnHardwareChange(subnet_.port_id(node, node.first_number()));
   const bool up = node.on && node.plugged;
   if (node.up == up) return;
   if (up) subnet_.ResetNode(id);
@@ -182,6 +186,11 @@ void Links::Drop(PortId id) {
     ++end->link_epoch;
     Tell(*end);
   }
+}
+
+void Links::TellOfCable(PortId a, PortId b) {
+  events_.OnHardwareChange(a);
+  events_.OnHardwareChange(b);
 }
 
 void Links::Tell(NodePort& port) {

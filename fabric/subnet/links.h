@@ -54,6 +54,7 @@ class Links {
   // Takes the link of `port` down if it is up.  Both ends then sleep or poll,
   // as their LinkDownDefaultState says.
   void Drop(PortId port);
+  void TellOfCable(PortId a, PortId b);
   // Sets PortStateChange and sends the events.
   void Tell(NodePort& port);
 

@@ -19,7 +19,7 @@ _ibemu_words() {
 
 _ibemu_options() {
   case $1 in
-    ibemud) echo "--topology= --sm= --join= --listen= --exact --certs= --backend= --front-end= --host= --profile= --sysfs= --major= --name= --socket= --http= --seed= --addresses= --check --version --help" ;;
+    ibemud) echo "--topology= --sm= --join= --listen= --exact --journal= --certs= --backend= --front-end= --host= --profile= --sysfs= --major= --name= --socket= --http= --seed= --addresses= --check --version --help" ;;
     run) echo "--topology= --sm= --seed= --addresses= --fabric= --join= --certs= --backend= --host= --no-adapter --profile= --device-name= --hostname= --net --outside= --state= --no-fast-path --sched= --explain --lint --keep --help" ;;
     ssh) echo "--fabric= --help" ;;
     up) echo "--check --detach --json --help" ;;
@@ -115,7 +115,7 @@ _ibemu_value() {
       [[ $1 == --socket || $cur == */* ]] || _ibemu_offer < <(_ibemu_fabrics)
       [[ $1 != --socket && $cur != */* ]] || _filedir
       ;;
-    --ibnetdiscover | --ibstat) _filedir ;;
+    --ibnetdiscover | --ibstat | --journal) _filedir ;;
     --certs) _filedir -d ;;
     --host) [[ ${words[0]##*/} != ibemu ]] || _ibemu_offer < <(_ibemu_nodes) ;;
     *) COMPREPLY=($(compgen -W "$(_ibemu_values "$1")" -- "$cur")) ;;

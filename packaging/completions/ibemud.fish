@@ -7,6 +7,7 @@ $c -l sm -x -a 'none static builtin'
 $c -l join -r -F
 $c -l listen -x
 $c -l exact
+$c -l journal -r -F
 $c -l certs -x -a '(__fish_complete_directories)'
 $c -l backend -x -a hca
 $c -a 'pci= access= model='

@@ -55,6 +55,17 @@ TEST_F(MethodTableTest, AResultCarriesTheIdOfItsRequest) {
   EXPECT_EQ(response["result"]["also"], 2);
 }
 
+TEST_F(MethodTableTest, WhoWantsToKnowHearsOfEachCallBeforeItsAnswer) {
+  int calls = 0;
+  dispatcher_.AfterEachCall([&] { ++calls; });
+  Handle(R"({"id":1,"method":"link.set","params":{"node":"sw1"}})");
+  EXPECT_EQ(calls, 1);
+  Handle(R"({"id":1,"method":"link.set","params":{"node":"sw9"}})");
+  EXPECT_EQ(calls, 2);
+  Handle(R"({"id":1,"method":"no such thing"})");
+  EXPECT_EQ(calls, 2);
+}
+
 TEST_F(MethodTableTest, ANotificationIsCarriedOutAndNotAnswered) {
   EXPECT_EQ(Handle(R"({"method":"link.set","params":{"node":"sw1"}})"), "");
   EXPECT_EQ(Handle(R"({"method":"no such thing"})"), "");

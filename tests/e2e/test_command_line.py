@@ -220,6 +220,21 @@ def test_help_and_version_have_short_forms(account):
     assert 'did you mean "status"?' in done.stderr
 
 
+@pytest.mark.parametrize("words, rule", [
+    (["--topology=back-to-back", "--journal", ""], "--journal= has no name of a file"),
+    (["--topology=back-to-back", "--check", "--journal=x"],
+     "--check starts nothing that a journal could go on with"),
+    (["--join=lab", "--host=any", "--journal=x"],
+     "are for the daemon that has the subnet"),
+    (["--backend=hca", "pci=0000:3b:00.0", "--journal=x"],
+     "are of a simulated subnet"),
+])
+def test_a_journal_is_of_a_daemon_that_has_a_subnet(account, words, rule):
+    done = account.run("ibemud", *words, check=False)
+    assert done.returncode == 2
+    assert rule in done.stderr
+
+
 @pytest.mark.parametrize("words, hint", [
     (["topology", "genrate", "x"], 'did you mean "generate"?'),
     (["topology", "draw", "x"], "there are generate, check, show"),

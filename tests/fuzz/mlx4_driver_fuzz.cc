@@ -16,9 +16,9 @@
 #include "testing/fake_memory.h"
 #include "testing/fuzz_input.h"
 #include "testing/virtual_timers.h"
-#include "tests/fuzz/agent_cable.h"
-#include "tests/fuzz/lying_adapter.h"
-#include "tests/fuzz/mlx4_program.h"
+#include "tests/fuzz/mlx4/agent_cable.h"
+#include "tests/fuzz/mlx4/lying_adapter.h"
+#include "tests/fuzz/mlx4/mlx4_program.h"
 
 namespace ibemu::hca::mlx4 {
 namespace {

@@ -18,8 +18,8 @@
 #include "testing/fake_memory.h"
 #include "testing/fuzz_input.h"
 #include "testing/virtual_timers.h"
-#include "tests/fuzz/agent_cable.h"
-#include "tests/fuzz/mlx4_program.h"
+#include "tests/fuzz/mlx4/agent_cable.h"
+#include "tests/fuzz/mlx4/mlx4_program.h"
 #include "wire/opcode.h"
 #include "wire/packet_headers.h"
 

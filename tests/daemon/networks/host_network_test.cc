@@ -25,7 +25,7 @@ namespace {
 
 using ::testing::ElementsAre, ::testing::IsEmpty, ::testing::SizeIs;
 using testing::Lab;
-using Packet = std::vector<std::byte>;
+using IpBytes = std::vector<std::byte>;
 
 class HostNetworkTest : public ::testing::Test {
  protected:
@@ -34,12 +34,12 @@ class HostNetworkTest : public ::testing::Test {
     std::unique_ptr<HostNetwork> network;
     int ended = 0;
 
-    void Send(const Packet& packet) const {
+    void Send(const IpBytes& packet) const {
       ASSERT_EQ(send(end.get(), packet.data(), packet.size(), MSG_DONTWAIT),
                 static_cast<ssize_t>(packet.size()));
     }
-    std::vector<Packet> Received() const {
-      std::vector<Packet> packets;
+    std::vector<IpBytes> Received() const {
+      std::vector<IpBytes> packets;
       std::array<std::byte, 4096> buffer;
       for (ssize_t size; (size = recv(end.get(), buffer.data(), buffer.size(),
                                       MSG_DONTWAIT)) > 0;) {
@@ -86,7 +86,7 @@ class HostNetworkTest : public ::testing::Test {
       AddressPlan::Numbered(AddressPlan::kUsual, {first_, second_});
   ConnectionTable connections_{loop_, hosts_, plan_, /*seed=*/1};
   std::unique_ptr<Kernel> one_ = Make(first_), two_ = Make(second_);
-  const Packet packet_ = ipoib::UdpPacket(ipoib::kIpOne, ipoib::kIpTwo);
+  const IpBytes packet_ = ipoib::UdpPacket(ipoib::kIpOne, ipoib::kIpTwo);
 };
 
 TEST_F(HostNetworkTest, PacketsGoFromKernelToKernel) {
@@ -132,9 +132,9 @@ TEST_F(HostNetworkTest, AKernelThatReadsNothingHoldsNobodyUp) {
 }
 
 TEST_F(HostNetworkTest, AnyBytesMayComeFromTheDevice) {
-  one_->Send(Packet{std::byte{0}});
-  one_->Send(Packet(9000, std::byte{0x45}));
-  one_->Send(Packet(60, std::byte{0xff}));
+  one_->Send(IpBytes{std::byte{0}});
+  one_->Send(IpBytes(9000, std::byte{0x45}));
+  one_->Send(IpBytes(60, std::byte{0xff}));
   one_->Send(packet_);
   Settle();
   EXPECT_THAT(two_->Received(), ElementsAre(packet_));

@@ -122,6 +122,26 @@ TEST_F(NodeLinkMethodsTest, AHostIsFreeThatNoProgramAndNoOtherMachineHas) {
   EXPECT_EQ(Free(), json::array({guid(1)}));
 }
 
+TEST_F(NodeLinkMethodsTest, AHostIsKeptForWhoHadItUntilHeHasHadItOrForSoLong) {
+  const json all = Free();
+  ASSERT_EQ(all.size(), 2u);
+  methods_.Reserve({lab_.Host(1), lab_.Host(2)}, absl::Hours(1));
+  EXPECT_EQ(Free(), json::array());
+  {
+    Connection connection;
+    EXPECT_EQ(Attach(connection, "host-2"), "");
+    adapter_.Reset();
+  }
+  while (IsRemote()) TurnLoop();
+  EXPECT_EQ(Free(), json::array({all[1]}));
+}
+
+TEST_F(NodeLinkMethodsTest, AHostIsKeptNoLongerThanThat) {
+  const json all = Free();
+  methods_.Reserve({lab_.Host(1), lab_.Host(2)}, absl::ZeroDuration());
+  while (Free() != all) TurnLoop();
+}
+
 TEST_F(NodeLinkMethodsTest, ANodeHasOneAdapter) {
   Connection first, second;
   EXPECT_EQ(Attach(first, "host-2"), "");

@@ -271,6 +271,18 @@ TEST_F(SubnetManagerTest, RoutesGroupsAgainAfterACut) {
   EXPECT_TRUE(spine_has_it(other));
 }
 
+TEST(SubnetManagerHomeTest, WhoseNodeIsOffStartsWhenItIsThere) {
+  Lab lab(testing::Chain(1));
+  lab.fabric.SetNode(lab.Find("sw1"), false);
+  ASSERT_TRUE(StartSubnetManager(lab.fabric).ok());
+  lab.timers.RunFor(absl::Minutes(1));
+  EXPECT_EQ(lab.LidOf("host-1"), wire::Lid::kUnassigned);
+  lab.fabric.SetNode(lab.Find("sw1"), true);
+  lab.timers.RunFor(absl::Minutes(1));
+  EXPECT_NE(lab.LidOf("host-1"), wire::Lid::kUnassigned);
+  EXPECT_EQ(lab.PortOf("host-1", 1).info.port_state, PortState::kActive);
+}
+
 TEST(SubnetManagerHomeTest, WithoutASwitchItLivesOnTheLastAdapter) {
   Lab lab("back-to-back", Lab::kByItsManager);
   EXPECT_EQ(lab.manager().port(), lab.IdOf("node-2", 1));

@@ -34,6 +34,18 @@ def number(name):
     return f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
 
 
+def test_a_device_that_was_removed_can_be_put_back_after_a_restart(system, account):
+    options = ["back-to-back", ["node-1", "node-2"],
+               f"--journal={account.home}/journal"]
+    lab = system(*options)
+    lab.run("ibemu", "device", "node-1", "remove")
+    lab.daemon.stop()
+    again = system(*options)
+    assert again.run("ibstat", "-l").stdout.split() == ["ibemu1"]
+    again.run("ibemu", "device", "node-1", "add")
+    assert again.run("ibstat", "-l").stdout.split() == ["ibemu0", "ibemu1"]
+
+
 @pytest.fixture
 def lab(system):
     return system("single-switch:hosts=3", ["node-1"])

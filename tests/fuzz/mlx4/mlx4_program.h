@@ -1,6 +1,6 @@
 // Program: what uses the verbs of an adapter while a fuzzer disturbs that.
-#ifndef IBEMU_TESTS_FUZZ_MLX4_PROGRAM_H_
-#define IBEMU_TESTS_FUZZ_MLX4_PROGRAM_H_
+#ifndef IBEMU_TESTS_FUZZ_MLX4_MLX4_PROGRAM_H_
+#define IBEMU_TESTS_FUZZ_MLX4_MLX4_PROGRAM_H_
 
 #include <array>
 #include <cstddef>
@@ -219,4 +219,4 @@ class Program final : private verbs::CqListener {
 
 }  // namespace ibemu::hca::mlx4
 
-#endif  // IBEMU_TESTS_FUZZ_MLX4_PROGRAM_H_
+#endif  // IBEMU_TESTS_FUZZ_MLX4_MLX4_PROGRAM_H_

@@ -1,6 +1,6 @@
 // AgentCable: a cable whose port answers questions of subnet management.
-#ifndef IBEMU_TESTS_FUZZ_AGENT_CABLE_H_
-#define IBEMU_TESTS_FUZZ_AGENT_CABLE_H_
+#ifndef IBEMU_TESTS_FUZZ_MLX4_AGENT_CABLE_H_
+#define IBEMU_TESTS_FUZZ_MLX4_AGENT_CABLE_H_
 
 #include <span>
 
@@ -45,4 +45,4 @@ class AgentCable : public FakeCable {
 
 }  // namespace ibemu::hca::model
 
-#endif  // IBEMU_TESTS_FUZZ_AGENT_CABLE_H_
+#endif  // IBEMU_TESTS_FUZZ_MLX4_AGENT_CABLE_H_

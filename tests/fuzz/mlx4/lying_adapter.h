@@ -1,6 +1,6 @@
 // An adapter's model between which and its driver a fuzzer has its fingers.
-#ifndef IBEMU_TESTS_FUZZ_LYING_ADAPTER_H_
-#define IBEMU_TESTS_FUZZ_LYING_ADAPTER_H_
+#ifndef IBEMU_TESTS_FUZZ_MLX4_LYING_ADAPTER_H_
+#define IBEMU_TESTS_FUZZ_MLX4_LYING_ADAPTER_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -169,4 +169,4 @@ class LyingAdapter : public model::PciDevice, private model::PciHost {
 
 }  // namespace ibemu::hca
 
-#endif  // IBEMU_TESTS_FUZZ_LYING_ADAPTER_H_
+#endif  // IBEMU_TESTS_FUZZ_MLX4_LYING_ADAPTER_H_
