@@ -41,8 +41,9 @@ constexpr int kEndsWithin = 1000;  // milliseconds
   _exit(1);
 }
 
-// Returns the first line that comes, or all that does.
-std::string ReadLine(int fd) {
+}  // namespace
+
+std::string ReadPeersLine(int fd) {
   std::string text;
   char byte = 0;
   while (true) {
@@ -52,8 +53,6 @@ std::string ReadLine(int fd) {
     text += byte;
   }
 }
-
-}  // namespace
 
 std::string PeersProgram() {
   std::array<char, PATH_MAX> path;
@@ -101,7 +100,7 @@ PeersProcess::~PeersProcess() {
 }
 
 absl::StatusOr<std::string> PeersProcess::AwaitReady() const {
-  const std::string said = ReadLine(line_.get());
+  const std::string said = ReadPeersLine(line_.get());
   const std::string_view ready = kPeersReady;
   if (said.starts_with(ready)) return said.substr(ready.size());
   return absl::FailedPreconditionError(

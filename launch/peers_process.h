@@ -50,6 +50,9 @@ class PeersProcess {
 // an error.
 inline constexpr char kPeersReady[] = "ready ";
 
+// Returns the first line that comes, or all that does.
+std::string ReadPeersLine(int fd);
+
 }  // namespace ibemu::launch
 
 #endif  // IBEMU_LAUNCH_PEERS_PROCESS_H_

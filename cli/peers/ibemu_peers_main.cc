@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/time.h"
 #include "base/standard_output.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
@@ -30,6 +31,7 @@
 #include "control/control_server.h"
 #include "control/rpc.h"
 #include "launch/hardening.h"
+#include "launch/keep_peers.h"
 #include "launch/pass_descriptor.h"
 #include "launch/peers_process.h"
 #include "loop/loop.h"
@@ -98,12 +100,16 @@ run" and "ibemud", which start it.
   --certs=DIR     this machine's certificates
 )";
 
+// Between the death of what serves other machines and the next one.
+constexpr absl::Duration kPause = absl::Seconds(1);
+
 struct Flags {
   std::vector<std::string> words;
   int days = 365;
   std::string name;  // of the program and the command
   std::string fabric, certs, address;
   int line = -1;
+  int news = -1;  // where the daemon hears how it goes, with `line`
 };
 
 // Each peer has a descriptor, and each node link three.
@@ -126,8 +132,9 @@ absl::Status CheckSubnet(const ibemu::control::Client& daemon) {
       "is of an older version"));
 }
 
-// What "ibemu-peers" does until the end.  It ends as it stands, for threads of
-// gRPC may be in the middle of something.
+// What "ibemu-peers" does until the end, for a daemon in a process that is made
+// again.  It ends as it stands, for threads of gRPC may be in the middle of
+// something.
 class Peers {
  public:
   explicit Peers(const Flags& flags) : flags_(flags), line_(flags.line) {}
@@ -216,7 +223,7 @@ class Peers {
     }
     const std::string text =
         absl::StrCat(ibemu::launch::kPeersReady, address, "\n");
-    send(line_.get(), text.data(), text.size(), MSG_NOSIGNAL);
+    send(flags_.news, text.data(), text.size(), MSG_NOSIGNAL);
   }
 
   const Flags& flags_;
@@ -241,10 +248,21 @@ absl::Status MakeCertificates(const Flags& flags) {
 // An error goes to the daemon that has started this; else to standard error.
 int Tell(const absl::Status& status, const Flags& flags) {
   if (status.ok()) return 0;
-  if (flags.line < 0) return ibemu::cli::Fail(flags.name, status);
+  if (flags.news < 0) return ibemu::cli::Fail(flags.name, status);
   const std::string text(status.message());
-  send(flags.line, text.data(), text.size(), MSG_NOSIGNAL);
+  send(flags.news, text.data(), text.size(), MSG_NOSIGNAL);
   return 1;
+}
+
+// Listens or joins.
+int Serve(Flags flags, absl::Status (Peers::*work)()) {
+  if (flags.line < 0) return Tell((Peers(flags).*work)(), flags);
+  return ibemu::launch::KeepPeers(flags.line, kPause,
+                                  [&](int news, const std::string& before) {
+                                    flags.news = news;
+                                    if (!before.empty()) flags.address = before;
+                                    return Tell((Peers(flags).*work)(), flags);
+                                  });
 }
 
 // `program`: "ibemu", whose commands these are, or our own name.
@@ -267,12 +285,11 @@ int Main(const std::string& program, std::vector<std::string> arguments) {
   listen->add_option("--fabric", flags.fabric);
   listen->add_option("address", flags.address);
   listen->callback(
-      [&] { action = [&] { return Tell(Peers(flags).Listen(), flags); }; });
+      [&] { action = [&] { return Serve(flags, &Peers::Listen); }; });
   CLI::App* const join = app.add_subcommand("join");
   ibemu::cli::SetHelp(*join, kJoinHelp);
   join->add_option("address", flags.address)->required();
-  join->callback(
-      [&] { action = [&] { return Tell(Peers(flags).Join(), flags); }; });
+  join->callback([&] { action = [&] { return Serve(flags, &Peers::Join); }; });
   for (CLI::App* const command : {listen, join}) {
     command->add_option("--certs", flags.certs);
     command->add_option("--line", flags.line);

@@ -3,14 +3,18 @@ happens to those who are no peers."""
 
 import contextlib
 import json
+import os
 import re
 import shutil
+import signal
 import socket
 import ssl
+import subprocess
 
 import pytest
 
 from harness import Background, ListeningFabric, RunFabric, until
+from pairs import exchange
 
 SIZE = 4
 
@@ -68,6 +72,33 @@ def test_any_host_is_one_that_nobody_has_until_there_is_none(lab):
     assert "node-2" in run(lab, "--host=any", "--", "sh", "-c",
                            "cat /sys/class/infiniband/*/node_desc").stdout
     own.stop()
+
+
+def serving(daemon):
+    """The process by which a daemon reaches other machines: the child of the one
+    that makes it again."""
+    process = daemon.process.pid
+    for _ in range(2):
+        [process] = subprocess.run(
+            ["pgrep", "--parent", str(process), "ibemu-peers"], check=True,
+            stdout=subprocess.PIPE, text=True).stdout.split()
+    return int(process)
+
+
+def test_what_reaches_other_machines_is_made_again_when_it_dies(lab):
+    hosts = ["node-1", "node-2"]
+    first, second = [lab.drive(host) for host in hosts]
+    for daemon, told in [(lab.daemon, [first, second]), (first, [first])]:
+        marks = [driver.mark() for driver in told]
+        os.kill(serving(daemon), signal.SIGKILL)
+        daemon.wait_for("ibemu-peers: killed by SIGKILL: it is started again")
+        for driver, mark in zip(told, marks):
+            driver.wait_for("a daemon has its fabric again", since=mark)
+        exchange(lab, "node-1", lab.on("node-2"), "ibv_rc_pingpong")
+    for host, driver in zip(hosts, (first, second)):
+        driver.stop()
+        del lab.drivers[(host,)]
+    until(lambda: joined(lab) == [])
 
 
 def certificates(lab, name, folder="other.certs"):
