@@ -42,6 +42,12 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
     text.resize(static_cast<size_t>(size));
     return text;
   }
+  if (errno == EACCES && geteuid() == 0) {
+    return absl::PermissionDeniedError(absl::StrCat(
+        path, ": ", std::generic_category().message(errno),
+        ": it has to be root's own, for ibemu-peers has no rights over the "
+        "files of others"));
+  }
   if (errno != ENOENT) return absl::ErrnoToStatus(errno, path);
   return absl::NotFoundError(
       absl::StrCat(path, ": ", std::generic_category().message(errno),
@@ -192,27 +198,26 @@ std::string DefaultFolder() {
   return absl::StrCat(config, "/ibemu/certs");
 }
 
-absl::StatusOr<Certificates> LoadCertificates(const std::string& folder) {
+absl::Status CheckCertificates(const std::string& folder) {
   const auto in = [&](const char* file) {
     return absl::StrCat(folder, "/", file);
   };
-  Certificates loaded;
-  IBEMU_ASSIGN_OR_RETURN(loaded.authority, ReadFile(in(kAuthorityFile)));
-  IBEMU_ASSIGN_OR_RETURN(loaded.certificate, ReadFile(in(kCertificateFile)));
-  IBEMU_ASSIGN_OR_RETURN(loaded.key, ReadFile(in(kKeyFile)));
-  IBEMU_ASSIGN_OR_RETURN(
-      const std::vector<X509Ptr> authorities,
-      ReadCertificates(loaded.authority, in(kAuthorityFile)));
-  IBEMU_ASSIGN_OR_RETURN(
-      const std::vector<X509Ptr> chain,
-      ReadCertificates(loaded.certificate, in(kCertificateFile)));
-  IBEMU_ASSIGN_OR_RETURN(const KeyPtr key, ReadKey(loaded.key, in(kKeyFile)));
+  IBEMU_ASSIGN_OR_RETURN(const std::string authority_text,
+                         ReadFile(in(kAuthorityFile)));
+  IBEMU_ASSIGN_OR_RETURN(const std::string chain_text,
+                         ReadFile(in(kCertificateFile)));
+  IBEMU_ASSIGN_OR_RETURN(const std::string key_text, ReadFile(in(kKeyFile)));
+  IBEMU_ASSIGN_OR_RETURN(const std::vector<X509Ptr> authorities,
+                         ReadCertificates(authority_text, in(kAuthorityFile)));
+  IBEMU_ASSIGN_OR_RETURN(const std::vector<X509Ptr> chain,
+                         ReadCertificates(chain_text, in(kCertificateFile)));
+  IBEMU_ASSIGN_OR_RETURN(const KeyPtr key, ReadKey(key_text, in(kKeyFile)));
   IBEMU_RETURN_IF_ERROR(CheckPair(*chain.front(), *key, in(kKeyFile)));
   if (const absl::Status good = CheckSigned(chain, authorities); !good.ok()) {
     return absl::FailedPreconditionError(
         absl::StrCat(in(kCertificateFile), ": ", good.message()));
   }
-  return loaded;
+  return absl::OkStatus();
 }
 
 absl::Status MakeCertificates(const std::string& folder,

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 
 namespace ibemu::peers {
 
@@ -16,22 +15,17 @@ inline constexpr char kAuthorityFile[] = "ca.crt";
 inline constexpr char kCertificateFile[] = "tls.crt";
 inline constexpr char kKeyFile[] = "tls.key";
 
-// The certificates and the key of a machine, as PEM text.
-struct Certificates {
-  std::string authority;    // whose signature others must have
-  std::string certificate;  // its own, with those between it and the authority
-  std::string key;          // that of `certificate`
-};
-
 // $IBEMU_CERTS, else "ibemu/certs" in $XDG_CONFIG_HOME or ~/.config.
 std::string DefaultFolder();
 
-// Reads and checks a machine's folder.
+// Returns what is wrong with the files of a machine's folder, if anything is:
+// ca.crt, whose signature others must have; tls.crt, its own certificate, with
+// those between it and the authority; tls.key, that one's key.
 //
 // Errors: NotFound, a file is missing; InvalidArgument, it is not what its name
 // says, or the three do not belong together; FailedPrecondition, the
 // certificate is not valid today.
-absl::StatusOr<Certificates> LoadCertificates(const std::string& folder);
+absl::Status CheckCertificates(const std::string& folder);
 
 // A machine to make certificates for.
 struct Machine {

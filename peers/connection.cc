@@ -2,10 +2,13 @@
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_credentials_options.h>
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "peers/certificates.h"
 #include "peers/node_link_carrier.h"
 
 namespace ibemu::peers {
@@ -15,6 +18,7 @@ namespace {
 constexpr int kAsksEvery = 2000, kAnswersWithin = 3000;
 constexpr int kHandshakeWithin = 5000, kConnectsWithin = 5000;
 constexpr int kRetriesAfter = 100, kRetriesAtMostAfter = 1000;
+constexpr unsigned kLooksForNewCertificatesEvery = 10;  // seconds
 // The longest message of a peer that joins, and what surrounds its bytes.  The
 // list of all hosts is longer, the other way.
 constexpr int kLongest = int{kMostAtOnce} + 4096;
@@ -27,6 +31,23 @@ constexpr int kLastPort = 65535;
 
 std::string Host(const std::string& address) {
   return address.substr(0, address.rfind(':'));
+}
+
+using Provider = grpc::experimental::CertificateProviderInterface;
+
+std::shared_ptr<Provider> Watched(const std::string& folder) {
+  const auto in = [&](const char* file) {
+    return absl::StrCat(folder, "/", file);
+  };
+  return std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
+      in(kKeyFile), in(kCertificateFile), in(kAuthorityFile),
+      kLooksForNewCertificatesEvery);
+}
+
+// What is proved by certificates: who the other side is, and who we are.
+void ProveBoth(grpc::experimental::TlsCredentialsOptions& options) {
+  options.watch_root_certs();
+  options.watch_identity_key_cert_pairs();
 }
 
 }  // namespace
@@ -56,7 +77,10 @@ absl::StatusOr<std::string> AddressIn(const std::string& text,
 }
 
 std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address,
-                                           const Certificates& certificates) {
+                                           const std::string& certificates) {
+  grpc::experimental::TlsChannelCredentialsOptions options;
+  options.set_certificate_provider(Watched(certificates));
+  ProveBoth(options);
   grpc::ChannelArguments arguments;
   // Whatever http_proxy says: it is for the web.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
@@ -69,24 +93,23 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address,
   arguments.SetMaxReceiveMessageSize(kLongestList);
   return grpc::CreateCustomChannel(
       absl::StrCat("dns:///", address),  // whatever the host is called
-      grpc::SslCredentials({.pem_root_certs = certificates.authority,
-                            .pem_private_key = certificates.key,
-                            .pem_cert_chain = certificates.certificate}),
-      arguments);
+      grpc::experimental::TlsCredentials(options), arguments);
 }
 
 absl::StatusOr<std::unique_ptr<grpc::Server>> Serve(
-    const std::string& address, const Certificates& certificates,
+    const std::string& address, const std::string& certificates,
     grpc::Service& service, std::string& bound) {
-  grpc::SslServerCredentialsOptions options(
+  grpc::experimental::TlsServerCredentialsOptions options(
+      Watched(certificates));
+  ProveBoth(options);
+  options.set_cert_request_type(
       GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-  options.pem_root_certs = certificates.authority;
-  options.pem_key_cert_pairs = {{certificates.key, certificates.certificate}};
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   int port = 0;
-  builder.AddListeningPort(address, grpc::SslServerCredentials(options), &port);
+  builder.AddListeningPort(
+      address, grpc::experimental::TlsServerCredentials(options), &port);
   builder.RegisterService(&service);
   builder.SetMaxReceiveMessageSize(kLongest);
   grpc::ResourceQuota quota;

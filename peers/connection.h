@@ -9,7 +9,6 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "peers/certificates.h"
 
 namespace ibemu::peers {
 
@@ -23,17 +22,20 @@ absl::StatusOr<std::string> AddressIn(const std::string& text,
 
 // A channel to the peer at `address`.  It connects when it is used, and again
 // when the connection is lost: that it is lost shows within seconds.
+// `certificates`: this machine's folder, see CheckCertificates(), which is
+// looked at again every ten seconds, for connections that are made later.
 std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address,
-                                           const Certificates& certificates);
+                                           const std::string& certificates);
 
 // Serves `service`, beside it gRPC's health checks and reflection, at
 // `address`; "[::]:7471" is every address of this machine.  `bound`: the one
 // that it has, with port 0 the one that the kernel chose.  A peer without a
 // certificate of our authority is refused before anything of it is read.
+// `certificates`: as above.
 //
 // Errors: FailedPrecondition, nobody can listen there.
 absl::StatusOr<std::unique_ptr<grpc::Server>> Serve(
-    const std::string& address, const Certificates& certificates,
+    const std::string& address, const std::string& certificates,
     grpc::Service& service, std::string& bound);
 
 }  // namespace ibemu::peers

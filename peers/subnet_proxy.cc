@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "control/bounded_stream.h"
@@ -20,7 +21,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::chrono::seconds kPatience(5);
+constexpr std::chrono::seconds kPatience(5), kReconnects(1);
+// In what gRPC says of a peer whose certificate is another's.
+constexpr char kOtherName[] = "Hostname Verification Check failed";
 
 // A node link of which the node is on another machine.
 struct NodeLink {
@@ -53,7 +56,8 @@ void Serve(v1::Subnet::Stub& stub, NodeLink& link) {
 
 SubnetProxy::SubnetProxy(const std::shared_ptr<grpc::Channel>& channel,
                          std::string address, uint16_t lease_port)
-    : stub_(v1::Subnet::NewStub(channel)),
+    : channel_(channel),
+      stub_(v1::Subnet::NewStub(channel)),
       address_(std::move(address)),
       lease_port_(lease_port) {}
 
@@ -72,11 +76,23 @@ void SubnetProxy::Add(control::MethodTable& methods, std::string_view name,
   });
 }
 
+void SubnetProxy::AwaitConnection() const {
+  const grpc_connectivity_state state = channel_->GetState(false);
+  if (state != GRPC_CHANNEL_CONNECTING &&
+      state != GRPC_CHANNEL_TRANSIENT_FAILURE) {
+    return;  // there, or the call begins one
+  }
+  // A call would fail at once, and only while somebody waits does gRPC go on
+  // with a connection; else each five seconds.
+  channel_->WaitForConnected(std::chrono::system_clock::now() + kReconnects);
+}
+
 template <class Request, class Answer>
 absl::StatusOr<json> SubnetProxy::Ask(
     grpc::Status (v1::Subnet::Stub::*call)(grpc::ClientContext*, const Request&,
                                            Answer*),
     const Request& request) const {
+  AwaitConnection();
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + kPatience);
   Answer answer;
@@ -115,6 +131,7 @@ absl::StatusOr<json> SubnetProxy::AttachHost(control::Parameters& parameters,
   UniqueFd socket = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(
       control::CheckStreamSocket(socket.get(), "wire.attach"));
+  AwaitConnection();
   // It lives as long as its thread.
   const auto link = std::make_shared<NodeLink>();
   link->first.mutable_attach()->set_node(node);
@@ -137,10 +154,13 @@ absl::Status SubnetProxy::Explain(const grpc::Status& status) const {
       !absl::IsCancelled(plain)) {
     return plain;
   }
-  const bool late = !absl::IsUnavailable(plain);
-  return {absl::StatusCode::kUnavailable,
-          absl::StrCat(address_, ": ",
-                       late ? "no answer in five seconds" : plain.message())};
+  std::string why(plain.message());
+  if (!absl::IsUnavailable(plain)) why = "no answer in five seconds";
+  if (absl::StrContains(why, kOtherName)) {
+    why = absl::StrCat("who answers there has no certificate of that name: \"",
+                       address_.substr(0, address_.rfind(':')), "\"");
+  }
+  return absl::UnavailableError(absl::StrCat(address_, ": ", why));
 }
 
 absl::StatusOr<json> SubnetProxy::Told(

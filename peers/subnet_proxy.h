@@ -42,6 +42,8 @@ class SubnetProxy {
   absl::StatusOr<nlohmann::json> AttachHost(control::Parameters& parameters,
                                             control::Caller& caller);
 
+  // Gives a connection that was lost the time to come again.
+  void AwaitConnection() const;
   // Calls the other machine, for five seconds at most.
   template <class Request, class Answer>
   absl::StatusOr<nlohmann::json> Ask(
@@ -54,6 +56,7 @@ class SubnetProxy {
       const grpc::Status& status,
       const google::protobuf::Message& message) const;
 
+  const std::shared_ptr<grpc::Channel> channel_;
   const std::shared_ptr<v1::Subnet::Stub> stub_;
   const std::string address_;
   const uint16_t lease_port_;

@@ -193,13 +193,13 @@ class Peers {
 
  private:
   absl::Status Prepare() {
-    IBEMU_ASSIGN_OR_RETURN(
-        certificates_, ibemu::peers::LoadCertificates(
-                           flags_.certs.empty() ? ibemu::peers::DefaultFolder()
-                                                : flags_.certs));
+    certificates_ =
+        flags_.certs.empty() ? ibemu::peers::DefaultFolder() : flags_.certs;
     signal(SIGPIPE, SIG_IGN);  // of who reads what we say
     RaiseDescriptorLimit();
     IBEMU_RETURN_IF_ERROR(ibemu::launch::DropCapabilities(0));
+    // As they are read later, too.
+    IBEMU_RETURN_IF_ERROR(ibemu::peers::CheckCertificates(certificates_));
     // Some sandboxes know no seccomp.
     ibemu::launch::ForbidSystemCalls().IgnoreError();
     IBEMU_ASSIGN_OR_RETURN(loop_, ibemu::MakeLoop());
@@ -228,7 +228,7 @@ class Peers {
 
   const Flags& flags_;
   const UniqueFd line_;
-  ibemu::peers::Certificates certificates_;
+  std::string certificates_;
   std::unique_ptr<Loop> loop_;
   std::function<void(UniqueFd)> connected_ = [](UniqueFd) {};
 };

@@ -108,9 +108,9 @@ def certificates(lab, name, folder="other.certs"):
     return made / name
 
 
-def refusal(lab, certs):
+def refusal(lab, certs, host="node-1"):
     done = lab.account.run("ibemu", "run", f"--join=localhost:{lab.port}",
-                           f"--certs={certs}", "--host=node-1", "--", "true",
+                           f"--certs={certs}", f"--host={host}", "--", "true",
                            check=False)
     assert done.returncode == 125
     return done.stderr
@@ -143,8 +143,31 @@ def test_a_head_of_another_name_is_not_believed(lab):
         "ibemu", "run", f"--join=localhost:{port}",
         f"--certs={lab.certificates}/pc7", "--host=node-1", "--", "true",
         check=False)
-    assert "localhost is not in peer certificate" in done.stderr
+    assert ('who answers there has no certificate of that name: "localhost"'
+            in done.stderr)
     listen.stop()
+
+
+@pytest.mark.deep
+def test_certificates_are_replaced_while_hosts_are_joined(account):
+    with contextlib.ExitStack() as until_the_end:
+        lab = ListeningFabric(account, "renewed", "single-switch:hosts=2",
+                              sm="static")
+        until_the_end.callback(lab.stop)
+        joined_before = lab.drive("node-1")
+        others = certificates(lab, "head,localhost,127.0.0.1", "renewed.new")
+        new, own = others.parent / "head", lab.certificates / "head"
+        own.rename(lab.certificates / "old")
+        new.rename(own)
+        lab.account.run("ibemu", "certs", others.parent, "pc8")
+        until(lambda: lab.account.run(
+            "ibemu", "run", f"--join=localhost:{lab.port}",
+            f"--certs={others.parent}/pc8", "--host=node-2", "--", "ibstat",
+            check=False).returncode == 0)
+        assert "certificate verify failed" in refusal(
+            lab, lab.certificates / "pc7", host="node-2")
+        assert "the ports are down" not in joined_before.output
+        assert lab.run("node-1", "ibstat").stdout.count("State: Active") == 1
 
 
 @pytest.mark.parametrize(("spoilt", "rule"), [
@@ -159,8 +182,10 @@ def test_a_head_of_another_name_is_not_believed(lab):
     (lambda folder: shutil.copy(folder / "../../spoilt.certs/pc8/ca.crt",
                                 folder / "ca.crt"),
      "tls.crt: unable to get local issuer certificate"),
+    (lambda folder: (folder / "tls.key").chmod(0),
+     "tls.key: Permission denied"),
 ], ids=["no authority", "no certificate", "no key", "another's key",
-        "another's authority"])
+        "another's authority", "a key that can't be read"])
 def test_certificates_that_do_not_fit_are_told_before_anything_is_sent(
         lab, spoilt, rule):
     if not (lab.account.home / "spoilt.certs").exists():
