@@ -13,6 +13,7 @@
 #include "daemon/journal/topology_digest.h"
 #include "daemon/progress.h"
 #include "daemon/web/fabric_site.h"
+#include "daemon/web/metrics/joined_metrics.h"
 #include "nlohmann/json.hpp"
 #include "topology/formats/load_topology.h"
 
@@ -255,7 +256,11 @@ absl::StatusOr<std::unique_ptr<WebServer>> FabricBackend::BindWeb(
     const WebAddress& address, control::MethodTable& dispatcher) {
   history_.emplace(loop_, *fabric_);
   history_->AddTo(dispatcher);
-  return BindFabricSite(address, loop_, *fabric_, events_, dispatcher);
+  IBEMU_ASSIGN_OR_RETURN(
+      std::unique_ptr<WebServer> server,
+      BindFabricSite(address, loop_, *fabric_, events_, dispatcher));
+  server->AddMetrics([this] { return JoinedMetrics(cables_->Joined()); });
+  return server;
 }
 
 }  // namespace ibemu::daemon

@@ -95,19 +95,31 @@ absl::StatusOr<json> NodeLinkMethods::Free(
   return guids;
 }
 
-json NodeLinkMethods::List() const {
-  json all = json::array();
+std::vector<JoinedNode> NodeLinkMethods::Joined() const {
+  std::vector<JoinedNode> all;
   for (const auto& [node, attached] : attached_) {
     if (attached.host->ended()) continue;
     const LinkLatency& latency = attached.host->latency();
-    const auto round_trip = latency.round_trip();
+    all.push_back({.node = fabric_.subnet().node(node).description,
+                   .peer = attached.peer,
+                   .round_trip = latency.round_trip(),
+                   .behind = latency.Behind(loop_.Now()),
+                   .leases = attached.host->leases()});
+  }
+  return all;
+}
+
+json NodeLinkMethods::List() const {
+  json all = json::array();
+  for (const JoinedNode& each : Joined()) {
     all.push_back(
-        {{"node", fabric_.subnet().node(node).description},
-         {"peer", attached.peer},
+        {{"node", each.node},
+         {"peer", each.peer},
          {"round_trip_seconds",
-          round_trip ? json(absl::ToDoubleSeconds(*round_trip)) : json()},
-         {"behind_seconds", absl::ToDoubleSeconds(latency.Behind(loop_.Now()))},
-         {"leases", attached.host->leases()}});
+          each.round_trip ? json(absl::ToDoubleSeconds(*each.round_trip))
+                          : json()},
+         {"behind_seconds", absl::ToDoubleSeconds(each.behind)},
+         {"leases", each.leases}});
   }
   return all;
 }

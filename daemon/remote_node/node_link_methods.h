@@ -2,6 +2,7 @@
 #ifndef IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_METHODS_H_
 #define IBEMU_DAEMON_REMOTE_NODE_NODE_LINK_METHODS_H_
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,6 +22,15 @@
 #include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {
+
+// A node whose adapter is elsewhere.
+struct JoinedNode {
+  std::string node;  // its description
+  std::string peer;  // who has it; empty: programs of this machine
+  std::optional<absl::Duration> round_trip;  // see LinkLatency, here and below
+  absl::Duration behind;
+  size_t leases;  // by which it sends
+};
 
 // NodeLinkMethods have the fabric's end of each node link.
 class NodeLinkMethods {
@@ -51,11 +61,11 @@ class NodeLinkMethods {
   // somebody has had one, for those who had them before.  Call it once.
   void Reserve(const std::vector<topology::NodeId>& nodes, absl::Duration time);
 
+  // Returns who has which node now, by the nodes' numbers.
+  std::vector<JoinedNode> Joined() const;
   // [{"node": "node-2", "peer": ..., "round_trip_seconds": 0.0002,
-  //   "behind_seconds": 0, "leases": 3}, ...]: who has which node now; "peer"
-  // is empty for programs of this machine.  LinkLatency says what the times
-  // are; "round_trip_seconds" is null before the first.  "leases": by which it
-  // sends.
+  //   "behind_seconds": 0, "leases": 3}, ...]: the same; "round_trip_seconds"
+  // is null before the first.
   nlohmann::json List() const;
 
  private:

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -125,7 +126,7 @@ class WebServer::Impl {
   }
 
   void AddMetrics(std::function<MetricFamilies()> more) {
-    more_metrics_ = std::move(more);
+    more_metrics_.push_back(std::move(more));
   }
 
   void Start() {
@@ -169,7 +170,7 @@ class WebServer::Impl {
     const bool answered = questions_.Ask([&] {
       waited = absl::Now() - asked;
       families = site_->Metrics();
-      if (more_metrics_) Append(more_metrics_(), families);
+      for (const auto& more : more_metrics_) Append(more(), families);
     });
     if (!answered) return NoAnswer(response);
     Append(ProcessMetrics(), families);
@@ -209,7 +210,7 @@ class WebServer::Impl {
   WebAddress address_;
   LoopQuestions questions_;
   const std::unique_ptr<Site> site_;
-  std::function<MetricFamilies()> more_metrics_;
+  std::vector<std::function<MetricFamilies()>> more_metrics_;
   RequestServer server_;
   std::optional<httplib::ThreadPool> pages_, watchers_;
   std::atomic<size_t> pages_wait_ = 0, watchers_wait_ = 0;

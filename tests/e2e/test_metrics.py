@@ -53,6 +53,20 @@ def test_metrics_follow_the_fabric(subnet):
     assert len(re.findall(r"(?m)^ibemu_port_state\{", ports)) == 6
 
 
+def test_metrics_tell_how_far_each_joined_host_is(subnet, background):
+    url = f"{address_of(subnet)}/metrics"
+    assert "ibemu_joined_host" not in curl(subnet.account, url)
+    background("ibemu", "run", f"--join={subnet.socket}", "--host=node-2", "--",
+               "sleep", "1000")
+    host = '{node="node-2",peer=""}'
+    until(lambda: f"ibemu_joined_host_round_trip_seconds{host} " in
+          curl(subnet.account, url))
+    text = curl(subnet.account, url)
+    assert 0 < value(text, f"ibemu_joined_host_round_trip_seconds{host}") < 10
+    assert value(text, f"ibemu_joined_host_behind_seconds{host}") < 10
+    assert value(text, f"ibemu_joined_host_leases{host}") == 0
+
+
 def test_metrics_sum_up_what_programs_have_made_by_verbs(subnet):
     url = f"{address_of(subnet)}/metrics"
     assert "ibemu_verbs" not in curl(subnet.account, url)
