@@ -10,7 +10,7 @@ from harness import ROOT
 from podman import ALLOWED
 
 WORKFLOW = ROOT / "docs/examples/github/ibemu.yml"
-WORK, TEMP, ACTION = "/work", "/work/temp", "/action"
+WORK, TEMP, ACTION = "/srv", "/srv/temp", "/action"
 FILES = {name: f"{TEMP}/{name.lower()}" for name in (
     "GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH")}
 # How GitHub starts a step's shell: of a step that names none, and bash.
