@@ -70,12 +70,19 @@ class Account:
         return done
 
 
+# Seconds from a question to the next one.  Most questions start a program, for
+# which the tests beside this one would have to wait.
+SOONEST, LATEST = 0.005, 0.2
+
+
 def until(condition, timeout=DEADLINE):
     """Asks until the answer is true; returns it."""
     deadline = time.monotonic() + timeout
+    pause = SOONEST
     while not (answer := condition()):
         assert time.monotonic() < deadline, "it did not come about"
-        os.sched_yield()
+        time.sleep(pause)
+        pause = min(2 * pause, LATEST)
     return answer
 
 
