@@ -6,8 +6,6 @@ import shutil
 
 import pytest
 
-pytestmark = pytest.mark.both_accounts
-
 HERE = pathlib.Path(__file__).resolve().parent
 COMPLETIONS = HERE.parents[1] / "packaging/completions"
 

@@ -27,6 +27,7 @@ for number in range(1, 150001):
 """
 
 
+@pytest.mark.deep
 @pytest.mark.memory
 def test_sends_of_a_file_that_was_closed_leave_nothing(fabric):
     lab = fabric("single-switch:hosts=2", sm="static")

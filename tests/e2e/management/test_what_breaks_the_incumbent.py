@@ -132,6 +132,7 @@ def test_an_lmc_of_three_multiplies_the_lids(fabric):
         assert "Channel Adapter" in info
 
 
+@pytest.mark.deep
 def test_more_lids_than_thirty_thousand(fabric):
     subnet = fabric("fat-tree:radix=36,levels=3,hosts=3888")
     opensm = subnet.start("node-1", "opensm", "-f", "stdout", "-l", "3",
