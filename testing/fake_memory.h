@@ -2,8 +2,13 @@
 #ifndef IBEMU_TESTING_FAKE_MEMORY_H_
 #define IBEMU_TESTING_FAKE_MEMORY_H_
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,7 +25,17 @@ class FakeMemory : public verbs::Memory {
  public:
   static constexpr uint64_t kStart = 0x10000;
 
-  FakeMemory(Timers& timers, size_t size) : timers_(timers), bytes_(size) {}
+  // Pages that nobody writes to cost nothing: most tests use few of many.
+  FakeMemory(Timers& timers, size_t size)
+      : timers_(timers),
+        pages_(mmap(nullptr, size + 1, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
+        bytes_(static_cast<std::byte*>(pages_), size) {
+    if (pages_ == MAP_FAILED) std::abort();
+  }
+  ~FakeMemory() override { munmap(pages_, bytes_.size() + 1); }
+  FakeMemory(const FakeMemory&) = delete;
+  FakeMemory& operator=(const FakeMemory&) = delete;
 
   uint64_t process() const override { return process_; }
 
@@ -48,23 +63,22 @@ class FakeMemory : public verbs::Memory {
   }
 
   void Put(size_t offset, std::string_view text) {
-    std::transform(text.begin(), text.end(),
-                   bytes_.begin() + static_cast<long>(offset),
-                   [](char c) { return std::byte(c); });
+    std::ranges::copy(std::as_bytes(std::span(text)),
+                      At(offset, text.size()).begin());
   }
   void PutValue(size_t offset, uint64_t value) {
-    std::memcpy(bytes_.data() + offset, &value, sizeof value);
+    std::memcpy(At(offset, sizeof value).data(), &value, sizeof value);
   }
   uint64_t Value(size_t offset) const {
     uint64_t value = 0;
-    std::memcpy(&value, bytes_.data() + offset, sizeof value);
+    std::memcpy(&value, At(offset, sizeof value).data(), sizeof value);
     return value;
   }
   std::string Text(size_t offset, size_t size) const {
+    const std::span<std::byte> bytes = At(offset, size);
     std::string text(size, '\0');
-    std::transform(bytes_.begin() + static_cast<long>(offset),
-                   bytes_.begin() + static_cast<long>(offset + size),
-                   text.begin(), [](std::byte b) { return char(b); });
+    std::ranges::transform(bytes, text.begin(),
+                           [](std::byte b) { return char(b); });
     return text;
   }
 
@@ -81,6 +95,11 @@ class FakeMemory : public verbs::Memory {
   static uint64_t NextProcess() {
     static uint64_t last = 0;
     return ++last;
+  }
+
+  std::span<std::byte> At(size_t offset, size_t size) const {
+    if (offset > bytes_.size() || size > bytes_.size() - offset) std::abort();
+    return bytes_.subspan(offset, size);
   }
 
   void Run(bool write, std::vector<verbs::MemoryPiece> pieces, Done done) {
@@ -120,7 +139,8 @@ class FakeMemory : public verbs::Memory {
 
   const uint64_t process_ = NextProcess();
   Timers& timers_;
-  std::vector<std::byte> bytes_;
+  void* const pages_;
+  const std::span<std::byte> bytes_;
   absl::Duration delay_ = absl::ZeroDuration();
   absl::Time free_at_ = absl::InfinitePast();
 };

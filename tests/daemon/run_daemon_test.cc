@@ -1,11 +1,13 @@
 #include "daemon/run_daemon.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 
@@ -24,13 +26,37 @@ using nlohmann::json;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
+// Names of the environment, by which this program becomes a private daemon: of
+// its descriptor, and of its options.
+constexpr char kEnd[] = "IBEMU_TEST_PRIVATE_END";
+constexpr char kSocket[] = "IBEMU_TEST_SOCKET";
+constexpr char kTopology[] = "IBEMU_TEST_TOPOLOGY";
+constexpr char kSm[] = "IBEMU_TEST_SM";
+
+// Executed, not forked: a fork of a process with threads may find a lock of the
+// allocator's that nobody opens any more.
+class BecomesPrivateDaemon : public ::testing::Environment {
+ public:
+  void SetUp() override {
+    const char* const end = std::getenv(kEnd);
+    if (end == nullptr) return;
+    DaemonOptions options;
+    options.seed = 7;
+    options.socket = std::getenv(kSocket);
+    options.topology = std::getenv(kTopology);
+    options.sm = std::getenv(kSm);
+    _exit(RunPrivateDaemon(options, std::stoi(end)));
+  }
+};
+
+// GoogleTest owns it.
+const ::testing::Environment* const kBecomesPrivateDaemon =
+    ::testing::AddGlobalTestEnvironment(new BecomesPrivateDaemon);
+
 // A private daemon in a process of its own, as `ibemu run` starts one.
 class PrivateDaemonTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    options_.socket = directory_ + "/lab.sock";
-    options_.seed = 7;
-  }
+  void SetUp() override { options_.socket = directory_ + "/lab.sock"; }
   void TearDown() override {
     connection_.Reset();
     if (pid_ > 0) Wait();
@@ -40,10 +66,20 @@ class PrivateDaemonTest : public ::testing::Test {
     std::array<int, 2> ends;
     ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()),
               0);
+    setenv(kEnd, std::to_string(ends[1]).c_str(), 1);
+    setenv(kSocket, options_.socket.c_str(), 1);
+    setenv(kTopology, options_.topology.c_str(), 1);
+    setenv(kSm, options_.sm.c_str(), 1);
     pid_ = fork();
     if (pid_ == 0) {
-      close(ends[0]);
-      _exit(RunPrivateDaemon(options_, ends[1]));
+      fcntl(ends[1], F_SETFD, 0);
+      std::array<char, 16> name = {"daemon_test"};
+      const std::array<char*, 2> arguments = {name.data(), nullptr};
+      execv("/proc/self/exe", arguments.data());
+      _exit(127);
+    }
+    for (const char* const variable : {kEnd, kSocket, kTopology, kSm}) {
+      unsetenv(variable);
     }
     close(ends[1]);
     connection_.Reset(ends[0]);

@@ -85,7 +85,8 @@ uint64_t BringUpCommands::PagesOf(const Chunks& chunks) {
 
 bool BringUpCommands::CanReach(const Chunks& chunks) const {
   for (const prm::VirtualPhysicalMapping& chunk : chunks) {
-    for (uint64_t page = 0; page >> chunk.log2size == 0; ++page) {
+    const uint64_t last = (uint64_t{1} << chunk.log2size) - 1;
+    for (const uint64_t page : {uint64_t{0}, last}) {
       std::array<std::byte, 1> byte;
       if (!parts_.core.host.Read(
               (chunk.physical_page + page) << prm::kIcmPageShift, byte)) {

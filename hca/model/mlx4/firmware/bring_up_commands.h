@@ -52,12 +52,12 @@ class BringUpCommands {
   CommandReply QueryHca(const CommandRequest& request) const;
   CommandReply SetIcmSize(const CommandRequest& request);
   // Appends the chunks in a mailbox of MAP_FA, MAP_ICM_AUX or MAP_ICM to
-  // `chunks`, all or none.  Returns INTERNAL_ERR if some of that memory can't
-  // be reached.
+  // `chunks`, all or none.  Returns INTERNAL_ERR if one can't be reached.
   Status ReadChunks(const CommandRequest& request, Chunks& chunks) const;
   static uint64_t PagesOf(const Chunks& chunks);
-  // Returns true if all of the memory that the host lends, or lent, can be
-  // reached.
+  // Returns true if both ends of each chunk that the host lends, or lent, can
+  // be reached.  There may be a million pages between them, none of which the
+  // model has a use for.
   bool CanReach(const Chunks& chunks) const;
 
   const Parts parts_;

@@ -169,7 +169,7 @@ TEST_F(Mlx4BringUp, MapsContextMemoryOnlyWithItsAuxiliaryPages) {
   EXPECT_EQ(driver_.device.icm_pages(), 1u);
 }
 
-// What firmware can't reach it finds out when it is lent, not when it is used.
+// Where firmware can't reach an end of what it is lent, it says so at once.
 TEST_F(Mlx4BringUp, BorrowsNoMemoryThatIsNotThere) {
   const auto lend = [this](Opcode opcode, uint64_t address) {
     return driver_.Give(opcode, 1,
@@ -292,9 +292,9 @@ TEST_F(Mlx4BringUp, FaultsWhereItsMemoryWasTakenAwayTooEarly) {
   driver_.Boot();
   driver_.Command(Opcode::kSetIcmSize, 0, 0, 1 << 20);
   driver_.Map(Opcode::kMapIcmAux, driver_.out_value);
-  driver_.machine.unmapped = driver_.auxiliary_area + 4096;
+  driver_.machine.unmapped = driver_.auxiliary_area;
   EXPECT_EQ(driver_.Command(Opcode::kUnmapIcmAux), Status::kInternalError);
-  driver_.machine.unmapped = driver_.firmware_area + 4096;
+  driver_.machine.unmapped = driver_.firmware_area;
   EXPECT_EQ(driver_.Command(Opcode::kUnmapIcmAux), Status::kOk);
   EXPECT_EQ(driver_.Command(Opcode::kUnmapFa), Status::kInternalError);
   EXPECT_EQ(driver_.machine.faults, 2);
