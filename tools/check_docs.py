@@ -190,7 +190,7 @@ def zsh(root):
         r"^(\w+)\(\) \{\n(.*?)^\}", text, re.M | re.S)}
     shared = {name: spec for name, spec in re.findall(
         r"^  local (\w+)=('--.*')$", functions["_ibemu_command"], re.M)}
-    bodies = {"ibemud": functions["_ibemud"]}
+    bodies = {"ibemud": functions["_ibemud_line"]}
     for names, body in re.findall(r"^    ([a-z| -]+)\)(.*?);;",
                                   functions["_ibemu_command"], re.M | re.S):
         for name in names.split(" | "):

@@ -3,11 +3,24 @@
 import os
 import pathlib
 import shutil
+import subprocess
+import threading
 
 import pytest
 
+from harness import DEADLINE
+
 HERE = pathlib.Path(__file__).resolve().parent
 COMPLETIONS = HERE.parents[1] / "packaging/completions"
+
+
+# For each line, of words with \x1f behind each, what fish offers.
+FISH = r"""
+while read -l line
+  complete -C (string replace -r '\x1f$' '' $line | string replace -a \x1f ' ')
+  echo '<end>'
+end
+"""
 
 
 @pytest.fixture(params=["bash", "zsh", "fish"])
@@ -18,25 +31,36 @@ def offers(request, account):
     for directory in (COMPLETIONS, HERE / "completion"):
         shutil.copytree(directory, place, dirs_exist_ok=True)
     place.chmod(0o755)
+    command = {
+        "bash": ["bash", place / "complete.bash", place / "ibemu.bash"],
+        "zsh": ["zsh", place / "complete.zsh", place],
+        "fish": ["fish", "--no-config", "-c", "; ".join(
+            f"source {path}" for path in place.glob("*.fish")) + FISH],
+    }[shell]
 
     def ask(*words):
-        if shell == "fish":
-            sources = "; ".join(f"source {path}" for path in place.glob("*.fish"))
-            command = ["fish", "--no-config", "-c",
-                       f"{sources}; complete -C '{' '.join(words)}'"]
-        else:
-            source = place / "ibemu.bash" if shell == "bash" else place
-            command = [shell, place / f"complete.{shell}", source, *words]
-        answer = account.run(*command, check=False).stdout
+        print("".join(f"{word}\x1f" for word in words), file=process.stdin,
+              flush=True)
+        answer = list(iter(
+            lambda: process.stdout.readline() or pytest.fail(f"{shell} ended"),
+            "<end>\n"))
         if shell == "fish":  # fish 4 adds what has the letters elsewhere
-            answer = "".join(line for line in answer.splitlines(keepends=True)
-                             if line.startswith(words[-1]))
+            answer = [line for line in answer if line.startswith(words[-1])]
         # Some repeat the option before the value, some have descriptions.
         return {line.split("\t")[0].rsplit("=", 1)[-1] if "=" in words[-1]
                 else line.split("\t")[0].rstrip("=")
-                for line in answer.splitlines()} - {""}
+                for line in map(str.rstrip, answer)} - {""}
 
-    return ask
+    # One for all questions: zsh takes a second to start.
+    process = account.popen(command, stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, text=True,
+                            errors="replace")
+    deadline = threading.Timer(DEADLINE, process.kill)
+    deadline.start()
+    with process:
+        yield ask
+        process.stdin.close()
+    deadline.cancel()
 
 
 def test_commands_options_and_values(offers):

@@ -1,5 +1,5 @@
-# complete.zsh DIRECTORY WORD...: what zsh offers for the last word, by an
-# interactive zsh at a terminal of its own.
+# complete.zsh DIRECTORY: for each line, of words with \x1f behind each, what an
+# interactive zsh at a terminal of its own offers for the last word, and "<end>".
 zmodload zsh/zpty
 setup=$(mktemp)
 cat > $setup <<END
@@ -10,8 +10,10 @@ cat >> $setup <<'END'
 autoload compinit
 compinit -u -D
 bindkey '^I' complete-word
-before() { print '<begin>' }
-after() { print '<end>'; exit }
+bindkey '^U' kill-whole-line
+# Each is forgotten when it is called.
+before() { compprefuncs=(before); print '<begin>' }
+after() { comppostfuncs=(after); print '<end>' }
 compprefuncs=(before)
 comppostfuncs=(after)
 zstyle ':completion:*' insert-tab false
@@ -30,13 +32,15 @@ compadd() {
 }
 print ready
 END
-shift
 zpty shell zsh -f -i
 zpty -w shell source $setup
 while zpty -r shell line && [[ $line != *ready* ]]; do :; done
-zpty -w -n shell "$*"$'\t'
-while zpty -r shell line && [[ $line != *'<begin>'* ]]; do :; done
-while zpty -r shell line && [[ $line != *'<end>'* ]]; do
-  print -r -- ${line%%$'\r'*}
-done
 rm $setup
+while IFS=$'\x1f' read -rA words; do
+  zpty -w -n shell $'\025'"$words[1,-2]"$'\t'
+  while zpty -r shell line && [[ $line != *'<begin>'* ]]; do :; done
+  while zpty -r shell line && [[ $line != *'<end>'* ]]; do
+    print -r -- ${line%%$'\r'*}
+  done
+  print '<end>'
+done
