@@ -16,8 +16,8 @@
 #include "base/unique_fd.h"
 #include "cli/command_line/command_line.h"
 #include "launch/mounts.h"
-#include "launch/service_manager.h"
 #include "launch/system_mounts.h"
+#include "launch/systemd/service_manager.h"
 
 namespace ibemu::cli {
 namespace {

@@ -1,4 +1,6 @@
 // ibemud: the daemon.
+#include <sys/socket.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -8,12 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/standard_output.h"
 #include "base/version.h"
 #include "cli/command_line/command_line.h"
 #include "cli/profile/profile_choice.h"
 #include "daemon/run_daemon.h"
+#include "launch/standard_streams.h"
 #include "sysfs/profile.h"
 
 namespace {
@@ -115,7 +119,16 @@ struct Flags {
   std::optional<int> major_number;
   std::optional<std::string> sm;
   std::optional<uint64_t> seed;
+  // For `ibemu run` and its kind, so not in the help: the end of a socket pair,
+  // at which this is their private daemon.
+  std::optional<int> private_end;
 };
+
+bool IsSocket(int fd) {
+  int type = 0;
+  socklen_t size = sizeof type;
+  return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
+}
 
 bool NamesAdapter(const std::string& word) {
   return word.starts_with("pci=") || word.starts_with("access=") ||
@@ -218,6 +231,18 @@ std::string Mistake(const Flags& flags) {
   if (flags.daemon.journal && flags.daemon.journal->empty()) {
     return "--journal= has no name of a file";
   }
+  if (flags.private_end) {
+    if (!IsSocket(*flags.private_end)) {
+      return absl::StrCat("--private=", *flags.private_end,
+                          ": no open socket: it is for \"ibemu run\"");
+    }
+    if (flags.daemon.check || flags.listen || flags.daemon.journal ||
+        !flags.http.empty() || !flags.front_end.empty()) {
+      return "--private makes a daemon of one run: --check, --listen, "
+             "--journal, "
+             "--http and --front-end do not go together with it";
+    }
+  }
   if (!flags.name.empty() && !flags.daemon.socket.empty()) {
     return "--name and --socket exclude each other";
   }
@@ -228,7 +253,19 @@ std::string Mistake(const Flags& flags) {
   return "";
 }
 
+// Tells who gave the flags what is wrong with them, and returns an exit status.
+int Refuse(const Flags& flags, const std::string& mistake) {
+  if (flags.private_end && IsSocket(*flags.private_end)) {
+    ibemu::daemon::RefusePrivateDaemon(absl::InvalidArgumentError(mistake),
+                                       *flags.private_end);
+  } else {
+    std::fprintf(stderr, "ibemud: %s\n", mistake.c_str());
+  }
+  return kUsageError;
+}
+
 int Main(std::vector<std::string> arguments) {
+  ibemu::launch::FillStandardStreams();
   Flags flags;
   CLI::App app("", "ibemud");
   ibemu::cli::SetHelp(app, kHelp);
@@ -254,20 +291,18 @@ int Main(std::vector<std::string> arguments) {
   app.add_option("--backend", flags.backend);
   app.add_option("adapters", flags.adapters);
   app.add_flag("--check", flags.daemon.check);
+  app.add_option("--private", flags.private_end)->group("");
   if (const auto status = ibemu::cli::Parse(app, std::move(arguments))) {
     return *status;
   }
   TakeTopology(flags);
   if (const std::string mistake = Mistake(flags); !mistake.empty()) {
-    std::fprintf(stderr, "ibemud: %s\n", mistake.c_str());
-    return kUsageError;
+    return Refuse(flags, mistake);
   }
   if (!flags.backend.empty()) {
     auto adapters = ibemu::daemon::ParseHcaChoices(flags.adapters);
     if (!adapters.ok()) {
-      std::fprintf(stderr, "ibemud: %s\n",
-                   std::string(adapters.status().message()).c_str());
-      return kUsageError;
+      return Refuse(flags, std::string(adapters.status().message()));
     }
     flags.daemon.adapters = *std::move(adapters);
   }
@@ -275,18 +310,14 @@ int Main(std::vector<std::string> arguments) {
     const auto profile =
         ibemu::sysfs::ParseProfile(ibemu::cli::ProfileOr(flags.profile));
     if (!profile.ok()) {
-      std::fprintf(stderr, "ibemud: %s\n",
-                   std::string(profile.status().message()).c_str());
-      return kUsageError;
+      return Refuse(flags, std::string(profile.status().message()));
     }
     flags.daemon.profile = *profile;
   }
   if (!flags.http.empty()) {
     auto address = ibemu::daemon::WebAddress::Parse(flags.http);
     if (!address.ok()) {
-      std::fprintf(stderr, "ibemud: --http=%s\n",
-                   std::string(address.status().message()).c_str());
-      return kUsageError;
+      return Refuse(flags, absl::StrCat("--http=", address.status().message()));
     }
     flags.daemon.web = *std::move(address);
   }
@@ -301,6 +332,9 @@ int Main(std::vector<std::string> arguments) {
   flags.daemon.cover_sys_class = flags.sysfs != "none";
   flags.daemon.major_number = flags.major_number.value_or(ibemu::sysfs::kMajor);
   if (!flags.name.empty()) flags.daemon.socket = flags.name;
+  if (flags.private_end) {
+    return ibemu::daemon::RunPrivateDaemon(flags.daemon, *flags.private_end);
+  }
   return ibemu::daemon::RunDaemon(flags.daemon);
 }
 

@@ -11,11 +11,11 @@
 #include "daemon/draw_seed.h"
 #include "daemon/journal/restore_subnet.h"
 #include "daemon/journal/topology_digest.h"
-#include "daemon/progress.h"
 #include "daemon/web/fabric_site.h"
 #include "daemon/web/metrics/joined_metrics.h"
 #include "nlohmann/json.hpp"
 #include "topology/formats/load_topology.h"
+#include "topology/formats/progress_line.h"
 
 namespace ibemu::daemon {
 namespace {
@@ -68,7 +68,7 @@ absl::Status Restore(OpenJournal& journal, const std::string& topology,
 absl::StatusOr<std::unique_ptr<fabric::Fabric>> LoadFabric(
     const DaemonOptions& options, uint64_t seed, OpenJournal* journal,
     Timers& timers) {
-  Progress progress;
+  topology::ProgressLine progress;
   const auto show = [&](std::string_view phase, size_t done, size_t total) {
     progress.Show(phase, done, total);
   };

@@ -1,7 +1,7 @@
 #include "daemon/run_daemon.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
@@ -26,8 +26,8 @@
 #include "launch/hardening.h"
 #include "launch/mount_keeper.h"
 #include "launch/mounts.h"
-#include "launch/peers_process.h"
-#include "launch/service_manager.h"
+#include "launch/peers/peers_process.h"
+#include "launch/systemd/service_manager.h"
 #include "loop/loop.h"
 #include "loop/signals.h"
 #include "spdlog/sinks/stdout_sinks.h"
@@ -283,16 +283,20 @@ int RunDaemon(const DaemonOptions& options) {
 
 int RunPrivateDaemon(const DaemonOptions& options, int client_fd) {
   LogToStandardError();
-  setsid();
   signal(SIGINT, SIG_IGN);
   signal(SIGQUIT, SIG_IGN);
   signal(SIGHUP, SIG_IGN);
   UniqueFd client(client_fd);
+  fcntl(client_fd, F_SETFD, FD_CLOEXEC);  // ibemu-peers is not to keep it
   const absl::Status status = RunPrivate(options, client);
   if (status.ok()) return 0;
-  const std::string refusal = control::RefuseRequest(status) + "\n";
-  send(client.get(), refusal.data(), refusal.size(), MSG_NOSIGNAL);
+  RefusePrivateDaemon(status, client.get());
   return 1;
+}
+
+void RefusePrivateDaemon(const absl::Status& status, int client_fd) {
+  const std::string refusal = control::RefuseRequest(status) + "\n";
+  send(client_fd, refusal.data(), refusal.size(), MSG_NOSIGNAL);
 }
 
 }  // namespace ibemu::daemon

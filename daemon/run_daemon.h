@@ -2,6 +2,7 @@
 #ifndef IBEMU_DAEMON_RUN_DAEMON_H_
 #define IBEMU_DAEMON_RUN_DAEMON_H_
 
+#include "absl/status/status.h"
 #include "daemon/server.h"
 
 namespace ibemu::daemon {
@@ -10,16 +11,20 @@ namespace ibemu::daemon {
 // to stderr.
 int RunDaemon(const DaemonOptions& options);
 
-// Runs the private daemon of one `ibemu run` on the calling process, which the
-// launcher has forked before it made namespaces.  `client_fd` is the daemon's
-// end of a socketpair (SOCK_STREAM): the launcher wraps the other end with
-// Client::Adopt().  Also listens on a socket (Greeting::socket) so that nested
-// runs find it.  Ends when the launcher closes its end; SIGINT and SIGQUIT are
-// ignored, setsid() is called here.  Returns an exit status for _exit().
+// Runs the private daemon of one `ibemu run`, which has started this process
+// before it made namespaces.  `client_fd` is the daemon's end of a socketpair
+// (SOCK_STREAM): the launcher wraps the other end with Client::Adopt().  Also
+// listens on a socket (Greeting::socket) so that nested runs find it.  Ends
+// when the launcher closes its end; SIGINT, SIGQUIT and SIGHUP are ignored.
+// Returns what main() returns.
 //
 // A fault of the options (topology errors, say) is printed by nobody here: it
 // reaches the launcher as the status of Client::Adopt().
 int RunPrivateDaemon(const DaemonOptions& options, int client_fd);
+
+// The answer of a private daemon that does not start: the launcher's
+// Client::Adopt() gets `status`.
+void RefusePrivateDaemon(const absl::Status& status, int client_fd);
 
 }  // namespace ibemu::daemon
 

@@ -205,7 +205,7 @@ def zsh(root):
             first = re.search(r"CURRENT == 2 \)\); then\n +compadd (.*)",
                               functions.get(function, ""))
             words[name] |= values_of(first[1] if first else "")
-    listed = re.findall(r"^    ['\"]([a-z-]+):", functions["_ibemu"], re.M)
+    listed = re.findall(r"^    ['\"]([a-z-]+):", functions["_ibemu_line"], re.M)
     return options, words, listed
 
 
@@ -269,7 +269,7 @@ def complaints(root, build):
                            options["ibemud"])
     yield from differences(
         "ibemu-hca-model.1", options_in_man(pages["ibemu-hca-model.1"]),
-        options_in_help(ask(build / "hca_model/ibemu-hca-model", "--help")))
+        options_in_help(ask(build / "ibemu-hca-model", "--help")))
     steps = commands_in_help(ask(build / "ibemu-mounts", "--help"))
     described = re.findall(r"^\.It Cm (\w+)", pages["ibemu-mounts.8"], re.M)
     yield from differences("ibemu-mounts.8", dict.fromkeys(described),

@@ -20,7 +20,7 @@ import sys
 
 NO_ROOMS = {"bench", "testing", "tests", "build"}  # they may include all
 ONLY_IN = {"fuse": "cuse/fuse", "liburing": "loop", "grpc": "peers", "grpcpp": "peers", "google": "peers",
-           "openssl": "peers"}
+           "openssl": "peers", "systemd": "launch/systemd"}
 STRANGERS = [("hca/mlx4", "hca/model"), ("hca/mlx4", "fabric"),
              ("hca/mlx4", "hca/remote")]
 CLOCKS = {
@@ -37,10 +37,10 @@ CLOCK_FILES = {
     "daemon/capture/capture_methods.cc",
     "daemon/fabric_backend.cc",
     "daemon/hca_backend.cc",
-    "daemon/progress.cc",
     "daemon/remote_node/remote_cable.cc",
     "peers/grpc_log.cc",
     "peers/subnet_proxy.cc",
+    "topology/formats/progress_line.cc",
 }
 MOST_FILES = 35
 # What a list of names leaves out of "NAME_fuzz.cc" and the like.

@@ -31,6 +31,7 @@ std::string UnknownOption(const CLI::App& app, const std::string& argument) {
   const std::string name = argument.substr(0, argument.find('='));
   std::vector<std::string> known;
   for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty()) continue;  // for programs of ours alone
     for (const std::string& text : option->get_lnames()) {
       known.push_back("--" + text);
     }

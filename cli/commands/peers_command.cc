@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "launch/peers_process.h"
+#include "launch/peers/peers_process.h"
 
 namespace ibemu::cli {
 namespace {

@@ -15,10 +15,10 @@
 #include "base/standard_output.h"
 #include "base/status_macros.h"
 #include "control/client.h"
-#include "daemon/progress.h"
 #include "nlohmann/json.hpp"
 #include "topology/formats/formats.h"
 #include "topology/formats/load_topology.h"
+#include "topology/formats/progress_line.h"
 #include "topology/rate_text.h"
 #include "topology/topology.h"
 
@@ -72,7 +72,7 @@ constexpr Format kFormats[] = {
 };
 
 absl::StatusOr<Topology> Load(const std::string& spec) {
-  daemon::Progress progress;
+  topology::ProgressLine progress;
   return topology::LoadTopology(
       spec, [&](std::string_view phase, size_t done, size_t total) {
         progress.Show(phase, done, total);

@@ -23,6 +23,7 @@
 #include "hca/model/mlx4/core/command_trace.h"
 #include "hca/model/mlx4/firmware/connectx3_model.h"
 #include "launch/child.h"
+#include "launch/standard_streams.h"
 #include "loop/loop.h"
 
 namespace ibemu::cli {
@@ -55,7 +56,7 @@ absl::StatusOr<HcaModelUplink> FindFabric(const HcaModelOptions& options) {
   daemon.seed = options.seed;
   UniqueFd connection;
   IBEMU_ASSIGN_OR_RETURN(uplink.daemon,
-                         PrivateDaemon::Fork(daemon, connection));
+                         PrivateDaemon::Start(daemon, connection));
   IBEMU_ASSIGN_OR_RETURN(uplink.client,
                          control::Client::Adopt(connection.Release()));
   return uplink;
@@ -185,6 +186,7 @@ absl::StatusOr<int> FindFabricAndRun(const HcaModelOptions& options) {
 }  // namespace
 
 int RunHcaModel(const HcaModelOptions& options) {
+  launch::FillStandardStreams();
   const absl::StatusOr<int> wait_status = FindFabricAndRun(options);
   if (wait_status.ok()) return launch::EndLike(*wait_status);
   std::fprintf(stderr, "ibemu-hca-model: %s\n",

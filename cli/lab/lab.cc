@@ -256,7 +256,7 @@ absl::StatusOr<int> RunLab(const LabPlan& plan, LabOutput& output,
   UniqueFd connection;
   IBEMU_ASSIGN_OR_RETURN(
       PrivateDaemon daemon,
-      PrivateDaemon::Fork(OptionsOf(plan, std::move(socket)), connection));
+      PrivateDaemon::Start(OptionsOf(plan, std::move(socket)), connection));
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          control::Client::Adopt(connection.Release()));
   prctl(PR_SET_NAME, kLabProcessName);

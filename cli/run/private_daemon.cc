@@ -1,20 +1,22 @@
 #include "cli/run/private_daemon.h"
 
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "base/pidfd.h"
+#include "base/status_macros.h"
 #include "control/control_socket.h"
-#include "daemon/run_daemon.h"
-#include "launch/standard_streams.h"
+#include "daemon/adapters/hca_access.h"
+#include "launch/own_program.h"
 
 namespace ibemu::cli {
 namespace {
@@ -24,27 +26,50 @@ namespace {
 constexpr int kEndsWithin = 5000;
 constexpr int kGivesBackWithin = 90000;
 
+// The command line of a daemon with these options.
+std::vector<std::string> Arguments(const daemon::DaemonOptions& options,
+                                   int client) {
+  std::vector<std::string> words = {
+      launch::OwnProgram("ibemud", IBEMU_DAEMON_DIRECTORY)};
+  // A value is a word of its own, which may be empty: CLI11 takes "--sm=" and
+  // the word behind it together.
+  const auto give = [&words](const char* option, const auto& value) {
+    words.emplace_back(option);
+    words.push_back(absl::StrCat(value));
+  };
+  give("--private", client);
+  if (options.seed) give("--seed", *options.seed);
+  if (options.addresses) give("--addresses", *options.addresses);
+  if (!options.socket.empty()) give("--socket", options.socket);
+  if (!options.adapters.empty()) {
+    words.emplace_back("--backend=hca");
+    for (std::string& word : daemon::HcaWords(options.adapters)) {
+      words.push_back(std::move(word));
+    }
+  } else if (!options.join.empty()) {
+    give("--join", options.join);
+    for (const std::string& host : options.joined_hosts) give("--host", host);
+    if (!options.certificates.empty()) give("--certs", options.certificates);
+  } else {
+    give("--topology", options.topology);
+    give("--sm", options.sm);
+  }
+  return words;
+}
+
 }  // namespace
 
-absl::StatusOr<PrivateDaemon> PrivateDaemon::Fork(
+absl::StatusOr<PrivateDaemon> PrivateDaemon::Start(
     const daemon::DaemonOptions& options, UniqueFd& connection) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return absl::ErrnoToStatus(errno, "socketpair");
   }
   UniqueFd ours(ends[0]);
-  UniqueFd theirs(ends[1]);
-  const pid_t pid = fork();
-  if (pid < 0) return absl::ErrnoToStatus(errno, "fork");
-  if (pid == 0) {
-    ours.Reset();
-    // stderr stays for the daemon's last words.
-    launch::LeaveStandardStreams(STDOUT_FILENO);
-    prctl(PR_SET_NAME, "ibemud");
-    _exit(daemon::RunPrivateDaemon(options, theirs.Release()));
-  }
-  UniqueFd process(pidfd_open(pid, 0));
-  if (!process.valid()) return absl::ErrnoToStatus(errno, "pidfd_open");
+  const UniqueFd theirs(ends[1]);
+  IBEMU_ASSIGN_OR_RETURN(
+      UniqueFd process,
+      launch::StartOwnProgram(Arguments(options, theirs.get()), theirs.get()));
   connection = std::move(ours);
   return PrivateDaemon(
       std::move(process),

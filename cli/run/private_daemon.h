@@ -7,18 +7,22 @@
 #include "absl/status/statusor.h"
 #include "base/unique_fd.h"
 #include "control/client.h"
-#include "daemon/server.h"
+#include "daemon/daemon_options.h"
 
 namespace ibemu::cli {
 
-// A forked daemon.  It ends when the connection that it was made with closes;
-// the destructor waits for that, and kills a daemon that does not.
+// A PrivateDaemon is an ibemud that serves this process, and ends when the
+// connection that it was made with closes; the destructor waits for that, and
+// kills a daemon that does not.
 class PrivateDaemon {
  public:
-  // Forks: to be called before the launcher changes its namespaces, so that
-  // the daemon stays in the user's own.  `connection` gets the launcher's end,
-  // for Client::Adopt().
-  static absl::StatusOr<PrivateDaemon> Fork(
+  // The start of a daemon, before the launcher changes its namespaces, so that
+  // it stays in the user's own.  `connection` gets the launcher's end, for
+  // Client::Adopt(), which tells what is wrong with `options`.  Of these the
+  // ones count that `ibemu run` has, and `socket`.
+  //
+  // Errors: errno's of the system calls, also if there is no ibemud.
+  static absl::StatusOr<PrivateDaemon> Start(
       const daemon::DaemonOptions& options, UniqueFd& connection);
 
   PrivateDaemon(PrivateDaemon&&) = default;

@@ -105,7 +105,7 @@ absl::StatusOr<Uplink> FindDaemon(const RunOptions& options) {
   } else {
     IBEMU_ASSIGN_OR_RETURN(
         uplink.daemon,
-        PrivateDaemon::Fork(PrivateOptions(options), uplink.connection));
+        PrivateDaemon::Start(PrivateOptions(options), uplink.connection));
   }
   return uplink;
 }
@@ -435,7 +435,7 @@ absl::StatusOr<int> Run(const RunOptions& options) {
   if (options.no_adapter) return LaunchWithoutAdapter(options);
   // Before a daemon starts, which may take its time.
   if (options.net) IBEMU_RETURN_IF_ERROR(InChild(&launch::TryNetwork));
-  // Before there is a daemon, which would inherit what it needs.
+  // Before there is a daemon, whose connection that process would keep.
   IBEMU_ASSIGN_OR_RETURN(std::optional<launch::OutsideNetwork> outside,
                          ForkOutside(options));
   IBEMU_ASSIGN_OR_RETURN(Uplink uplink, FindDaemon(options));

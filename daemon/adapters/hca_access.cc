@@ -120,6 +120,17 @@ absl::StatusOr<std::vector<HcaChoice>> ParseHcaChoices(
   return choices;
 }
 
+std::vector<std::string> HcaWords(const std::vector<HcaChoice>& choices) {
+  std::vector<std::string> words;
+  for (const HcaChoice& choice : choices) {
+    const auto* const real = std::get_if<HcaOptions>(&choice);
+    words.push_back(
+        absl::StrCat(real == nullptr ? "model=" : "pci=", HcaName(choice)));
+    if (real != nullptr && real->by_sysfs) words.emplace_back("access=sysfs");
+  }
+  return words;
+}
+
 std::string HcaName(const HcaChoice& choice) {
   if (const auto* const real = std::get_if<HcaOptions>(&choice)) {
     return real->address.Text();

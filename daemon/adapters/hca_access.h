@@ -52,6 +52,9 @@ using HcaChoice = std::variant<HcaOptions, HcaModelChoice>;
 absl::StatusOr<std::vector<HcaChoice>> ParseHcaChoices(
     const std::vector<std::string>& words);
 
+// The words that ParseHcaChoices() makes `choices` of.
+std::vector<std::string> HcaWords(const std::vector<HcaChoice>& choices);
+
 // Returns the name of an adapter: "0000:3b:00.0" or "lab/host-1".
 std::string HcaName(const HcaChoice& choice);
 

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "control/client.h"
-#include "launch/peers_process.h"
+#include "launch/peers/peers_process.h"
 
 namespace ibemu::daemon {
 

@@ -1,6 +1,7 @@
 """Mistakes get one clear answer: place, thing, rule; and nothing is started."""
 
 import re
+import shutil
 
 import pytest
 
@@ -128,6 +129,39 @@ def test_more_than_32_hosts_are_too_many(account):
                        *hosts, "--", "true", check=False)
     assert done.returncode != 0
     assert "32" in done.stderr
+
+
+def test_a_descriptor_that_is_not_open_is_no_launcher(account):
+    done = account.run("ibemud", "back-to-back", "--private=99", check=False)
+    assert done.returncode == 2
+    assert "--private=99: no open socket" in done.stderr
+
+
+def test_a_program_that_was_copied_alone_says_what_it_lacks(account):
+    alone = account.home / "ibemu"
+    shutil.copy(account.programs / "ibemu", alone)
+    alone.chmod(0o755)
+    assert account.run(alone, "--version").stdout.startswith("ibemu ")
+    done = account.run(alone, "run", "--", "true", check=False)
+    if done.returncode == 0:
+        pytest.skip("an ibemud is installed")
+    assert done.returncode == 125
+    assert re.fullmatch(r"ibemu run: /\S*/ibemud: No such file or directory\n",
+                        done.stderr)
+
+
+@pytest.mark.parametrize("options, complaint", [
+    (["--sm", ""], '--sm=: there are "none", "static" and "builtin"'),
+    (["--topology", ""], "which subnet is missing"),
+    (["--addresses", ""], "--addresses=: this is neither a file"),
+    (["--join=nowhere", "--host", ""], "nowhere"),
+])
+def test_an_option_without_text_takes_no_other(account, options, complaint):
+    done = account.run("ibemu", "run", *options, "--", "true", check=False)
+    assert done.returncode == 125
+    assert complaint in done.stderr
+    assert done.stderr.startswith("ibemu run: ")
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_a_second_daemon_of_the_same_name_is_refused(account, background):

@@ -24,7 +24,7 @@ ask(4, struct.pack("=QQIB3x", BAR + 0x80680 + 0x18, go, 4, 1))
 @pytest.fixture(scope="module", autouse=True)
 def model(programs, build):
     """Where those of the other tests are; it is large, so not for all."""
-    shutil.copy(build / "cli/hca_model/ibemu-hca-model", programs)
+    shutil.copy(build / "cli/ibemu-hca-model", programs)
 
 
 def plug(account, *flags):

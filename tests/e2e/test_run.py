@@ -148,6 +148,16 @@ def test_closed_standard_streams_stay_closed(account):
     assert "fuse" not in done.stdout
 
 
+def test_a_daemon_has_a_standard_error_where_its_run_has_none(background):
+    run = background("sh", "-c", "exec ibemu run -- "
+                     "sh -c 'echo launcher $PPID; exec sleep 300' 2>&-")
+    launcher = pathlib.Path("/proc", run.wait_for(r"launcher (\d+)")[1])
+    children = [pathlib.Path("/proc", pid) for pid in (
+        launcher / f"task/{launcher.name}/children").read_text().split()]
+    assert [os.readlink(child / "fd/2") for child in children
+            if (child / "comm").read_text() == "ibemud\n"] == ["/dev/null"]
+
+
 def test_a_working_directory_below_sys_shows_the_devices(account):
     done = run(account, "ls", "infiniband", cwd="/sys/class")
     assert done.stdout.split() == ["ibemu0"]

@@ -95,7 +95,7 @@ def plugs(build, boot):
     def make(lab, host, *flags, **options):
         options.setdefault("modules", MODULES)
         options.setdefault("programs", PROGRAMS)
-        launcher = [build / "cli/hca_model/ibemu-hca-model", f"--fabric={lab.socket}",
+        launcher = [build / "cli/ibemu-hca-model", f"--fabric={lab.socket}",
                     f"--host={host}", "--statistics", *flags]
         return boot(launcher, **options)
 

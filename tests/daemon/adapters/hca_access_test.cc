@@ -106,6 +106,15 @@ TEST(HcaAccess, AModelIsANodeOfAFabricByNameOrPath) {
   }
 }
 
+TEST(HcaAccess, WordsNameTheSameAdaptersAgain) {
+  const std::vector<std::string> words = {
+      "pci=0000:3b:00.0", "access=sysfs", "model=/run/ibemu/lab.sock/host-1",
+      "model=lab/MF0;leaf/U1", "pci=0000:5e:00.0"};
+  const auto choices = ParseHcaChoices(words);
+  ASSERT_TRUE(choices.ok()) << choices.status();
+  EXPECT_EQ(HcaWords(*choices), words);
+}
+
 TEST(HcaAccess, NoAdapterIsNamedTwice) {
   EXPECT_EQ(ChoiceRefusal({"pci=3b:00.0", "pci=0000:3b:00.0"}),
             "0000:3b:00.0: this adapter is named twice");

@@ -1,45 +1,24 @@
-#include "launch/peers_process.h"
+#include "launch/peers/peers_process.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <climits>
 #include <csignal>
-#include <cstdio>
-#include <cstring>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "base/pidfd.h"
-#include "launch/standard_streams.h"
+#include "base/status_macros.h"
+#include "launch/own_program.h"
 
 namespace ibemu::launch {
 namespace {
 
 constexpr char kProgram[] = "ibemu-peers";
 constexpr int kEndsWithin = 1000;  // milliseconds
-
-// Memory is not asked for here: there may be other threads.
-[[noreturn]] void Execute(char* const* arguments, int line) {
-  // The daemon's mask is for its own signals.
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  setsid();  // a terminal's signals are for the daemon
-  fcntl(line, F_SETFD, 0);
-  LeaveStandardStreams(STDOUT_FILENO);
-  execv(arguments[0], arguments);
-  std::array<char, 256> why;
-  const int size = std::snprintf(why.data(), why.size(), "%s: %s", arguments[0],
-                                 std::strerror(errno));
-  (void)!write(line, why.data(), static_cast<size_t>(size));
-  _exit(1);
-}
 
 }  // namespace
 
@@ -54,17 +33,7 @@ std::string ReadPeersLine(int fd) {
   }
 }
 
-std::string PeersProgram() {
-  std::array<char, PATH_MAX> path;
-  const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
-  if (size > 0) {
-    const std::string_view self(path.data(), static_cast<size_t>(size));
-    std::string beside = absl::StrCat(
-        std::string(self.substr(0, self.rfind('/') + 1)), kProgram);
-    if (access(beside.c_str(), X_OK) == 0) return beside;
-  }
-  return absl::StrCat(IBEMU_PROGRAMS, "/", kProgram);
-}
+std::string PeersProgram() { return OwnProgram(kProgram, IBEMU_PROGRAMS); }
 
 absl::StatusOr<PeersProcess> PeersProcess::Start(
     std::vector<std::string> arguments) {
@@ -76,15 +45,8 @@ absl::StatusOr<PeersProcess> PeersProcess::Start(
   const UniqueFd theirs(ends[1]);
   arguments.insert(arguments.begin(), PeersProgram());
   arguments.push_back(absl::StrCat("--line=", theirs.get()));
-  std::vector<char*> words;
-  words.reserve(arguments.size() + 1);
-  for (std::string& word : arguments) words.push_back(word.data());
-  words.push_back(nullptr);
-  const pid_t pid = fork();
-  if (pid < 0) return absl::ErrnoToStatus(errno, "fork");
-  if (pid == 0) Execute(words.data(), theirs.get());
-  UniqueFd process(pidfd_open(pid, 0));
-  if (!process.valid()) return absl::ErrnoToStatus(errno, "pidfd_open");
+  IBEMU_ASSIGN_OR_RETURN(UniqueFd process,
+                         StartOwnProgram(std::move(arguments), theirs.get()));
   return PeersProcess(std::move(ours), std::move(process));
 }
 

@@ -1,4 +1,4 @@
-#include "launch/keep_peers.h"
+#include "launch/peers/keep_peers.h"
 
 #include <poll.h>
 #include <sys/prctl.h>
@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "base/unique_fd.h"
-#include "launch/peers_process.h"
+#include "launch/peers/peers_process.h"
 
 namespace ibemu::launch {
 namespace {

@@ -1,4 +1,4 @@
-#include "daemon/progress.h"
+#include "topology/formats/progress_line.h"
 
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/absl_text.h"
 
-namespace ibemu::daemon {
+namespace ibemu::topology {
 namespace {
 
 constexpr int64_t kFirstAfter = 300;  // milliseconds
@@ -23,15 +23,15 @@ int64_t Now() {
 
 }  // namespace
 
-Progress::Progress()
+ProgressLine::ProgressLine()
     : terminal_(isatty(STDERR_FILENO) == 1),
       quiet_until_(Now() + kFirstAfter) {}
 
-Progress::~Progress() {
+ProgressLine::~ProgressLine() {
   if (shown_) std::fputs("\r\033[K", stderr);
 }
 
-void Progress::Show(std::string_view phase, size_t done, size_t total) {
+void ProgressLine::Show(std::string_view phase, size_t done, size_t total) {
   if (!terminal_ || Now() < quiet_until_) return;
   quiet_until_ = Now() + kInterval;
   shown_ = true;
@@ -40,4 +40,4 @@ void Progress::Show(std::string_view phase, size_t done, size_t total) {
   std::fputs(line.c_str(), stderr);
 }
 
-}  // namespace ibemu::daemon
+}  // namespace ibemu::topology

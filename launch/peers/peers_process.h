@@ -1,6 +1,6 @@
 // ibemu-peers, the program that speaks to other machines, beside a daemon.
-#ifndef IBEMU_LAUNCH_PEERS_PROCESS_H_
-#define IBEMU_LAUNCH_PEERS_PROCESS_H_
+#ifndef IBEMU_LAUNCH_PEERS_PEERS_PROCESS_H_
+#define IBEMU_LAUNCH_PEERS_PEERS_PROCESS_H_
 
 #include <string>
 #include <utility>
@@ -22,13 +22,13 @@ class PeersProcess {
   // Starts it with `arguments`.  It gets one end of a socket pair, the line, as
   // the descriptor that its last argument, --line=FD, names.
   //
-  // Errors: those of the system calls.
+  // Errors: those of the system calls, also if it can't be executed.
   static absl::StatusOr<PeersProcess> Start(std::vector<std::string> arguments);
 
   // Waits until it has read its certificates, and listens if it is to.  Returns
   // where, else "".
   //
-  // Errors: FailedPrecondition with what it says, or that it can't be executed.
+  // Errors: FailedPrecondition with what it says.
   absl::StatusOr<std::string> AwaitReady() const;
 
   // Readable when it is ready, and then when it has ended.
@@ -55,4 +55,4 @@ std::string ReadPeersLine(int fd);
 
 }  // namespace ibemu::launch
 
-#endif  // IBEMU_LAUNCH_PEERS_PROCESS_H_
+#endif  // IBEMU_LAUNCH_PEERS_PEERS_PROCESS_H_

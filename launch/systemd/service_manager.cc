@@ -1,4 +1,4 @@
-#include "launch/service_manager.h"
+#include "launch/systemd/service_manager.h"
 
 #include <systemd/sd-daemon.h>
 

@@ -1,4 +1,4 @@
-#include "launch/keep_peers.h"
+#include "launch/peers/keep_peers.h"
 
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -10,7 +10,7 @@
 
 #include "base/unique_fd.h"
 #include "gtest/gtest.h"
-#include "launch/peers_process.h"
+#include "launch/peers/peers_process.h"
 
 namespace ibemu::launch {
 namespace {

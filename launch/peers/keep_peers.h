@@ -1,6 +1,6 @@
 // KeepPeers(): the restart of what serves other machines, when it dies.
-#ifndef IBEMU_LAUNCH_KEEP_PEERS_H_
-#define IBEMU_LAUNCH_KEEP_PEERS_H_
+#ifndef IBEMU_LAUNCH_PEERS_KEEP_PEERS_H_
+#define IBEMU_LAUNCH_PEERS_KEEP_PEERS_H_
 
 #include <string>
 
@@ -26,4 +26,4 @@ int KeepPeers(int line, absl::Duration pause, PeersBody body);
 
 }  // namespace ibemu::launch
 
-#endif  // IBEMU_LAUNCH_KEEP_PEERS_H_
+#endif  // IBEMU_LAUNCH_PEERS_KEEP_PEERS_H_

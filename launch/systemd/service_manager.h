@@ -1,6 +1,6 @@
 // The service manager (systemd) that started this process, if one did.
-#ifndef IBEMU_LAUNCH_SERVICE_MANAGER_H_
-#define IBEMU_LAUNCH_SERVICE_MANAGER_H_
+#ifndef IBEMU_LAUNCH_SYSTEMD_SERVICE_MANAGER_H_
+#define IBEMU_LAUNCH_SYSTEMD_SERVICE_MANAGER_H_
 
 #include <map>
 #include <optional>
@@ -50,4 +50,4 @@ class ServiceManager {
 
 }  // namespace ibemu::launch
 
-#endif  // IBEMU_LAUNCH_SERVICE_MANAGER_H_
+#endif  // IBEMU_LAUNCH_SYSTEMD_SERVICE_MANAGER_H_

@@ -1,4 +1,4 @@
-#include "launch/service_manager.h"
+#include "launch/systemd/service_manager.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
