@@ -194,6 +194,21 @@ std::string BackendMistake(const Flags& flags) {
   return "";
 }
 
+// The same of --private.
+std::string PrivateMistake(const Flags& flags) {
+  if (!flags.private_end) return "";
+  if (!IsSocket(*flags.private_end)) {
+    return absl::StrCat("--private=", *flags.private_end,
+                        ": no open socket: it is for \"ibemu run\"");
+  }
+  if (flags.daemon.check || flags.listen || flags.daemon.journal ||
+      !flags.http.empty() || !flags.front_end.empty()) {
+    return "--private makes a daemon of one run: --check, --listen, --journal, "
+           "--http and --front-end do not go together with it";
+  }
+  return "";
+}
+
 // Returns what is wrong with the flags; empty if they make sense together.
 std::string Mistake(const Flags& flags) {
   if (!flags.front_end.empty() && flags.front_end != "cuse") {
@@ -231,17 +246,8 @@ std::string Mistake(const Flags& flags) {
   if (flags.daemon.journal && flags.daemon.journal->empty()) {
     return "--journal= has no name of a file";
   }
-  if (flags.private_end) {
-    if (!IsSocket(*flags.private_end)) {
-      return absl::StrCat("--private=", *flags.private_end,
-                          ": no open socket: it is for \"ibemu run\"");
-    }
-    if (flags.daemon.check || flags.listen || flags.daemon.journal ||
-        !flags.http.empty() || !flags.front_end.empty()) {
-      return "--private makes a daemon of one run: --check, --listen, "
-             "--journal, "
-             "--http and --front-end do not go together with it";
-    }
+  if (std::string mistake = PrivateMistake(flags); !mistake.empty()) {
+    return mistake;
   }
   if (!flags.name.empty() && !flags.daemon.socket.empty()) {
     return "--name and --socket exclude each other";

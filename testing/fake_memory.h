@@ -25,7 +25,8 @@ class FakeMemory : public verbs::Memory {
  public:
   static constexpr uint64_t kStart = 0x10000;
 
-  // Pages that nobody writes to cost nothing: most tests use few of many.
+  // Pages that nobody writes to cost nothing: most tests use few of many.  One
+  // byte more, since there is no mapping of none.
   FakeMemory(Timers& timers, size_t size)
       : timers_(timers),
         pages_(mmap(nullptr, size + 1, PROT_READ | PROT_WRITE,

@@ -8,12 +8,13 @@
 #include "base/unique_fd.h"
 #include "control/client.h"
 #include "daemon/daemon_options.h"
+#include "launch/own_process.h"
 
 namespace ibemu::cli {
 
 // A PrivateDaemon is an ibemud that serves this process, and ends when the
 // connection that it was made with closes; the destructor waits for that, and
-// kills a daemon that does not.
+// kills a daemon that does not end.
 class PrivateDaemon {
  public:
   // The start of a daemon, before the launcher changes its namespaces, so that
@@ -21,23 +22,18 @@ class PrivateDaemon {
   // Client::Adopt(), which tells what is wrong with `options`.  Of these the
   // ones count that `ibemu run` has, and `socket`.
   //
-  // Errors: errno's of the system calls, also if there is no ibemud.
+  // Errors: those of OwnProcess, also if there is no ibemud.
   static absl::StatusOr<PrivateDaemon> Start(
       const daemon::DaemonOptions& options, UniqueFd& connection);
 
-  PrivateDaemon(PrivateDaemon&&) = default;
-  PrivateDaemon& operator=(PrivateDaemon&&) = default;
-  ~PrivateDaemon();
-
   // For a launch that failed: don't wait until a large topology is loaded.
-  void Interrupt();
+  void Interrupt() const { process_.Interrupt(); }
 
  private:
-  PrivateDaemon(UniqueFd process, int ends_within)
-      : process_(std::move(process)), ends_within_(ends_within) {}
+  explicit PrivateDaemon(launch::OwnProcess process)
+      : process_(std::move(process)) {}
 
-  UniqueFd process_;  // pidfd: safe when the pid is reaped and used again
-  int ends_within_;   // milliseconds
+  launch::OwnProcess process_;
 };
 
 // Ends the daemon of `client` by closing that connection, waits until it has

@@ -42,6 +42,7 @@
 #include "launch/network/network_devices.h"
 #include "launch/network/outside_network.h"
 #include "launch/network/outside_program.h"
+#include "launch/own_program.h"
 #include "launch/standard_streams.h"
 #include "launch/supervisor/node_supervisor.h"
 #include "launch/supervisor/seccomp.h"
@@ -239,15 +240,6 @@ absl::StatusOr<launch::MountPlan> CoverState(const RunOptions& options) {
   return plan;
 }
 
-// Returns the path of this program; empty if it can't be told.
-std::string ProgramPath() {
-  std::string program(PATH_MAX, '\0');
-  const ssize_t length =
-      readlink("/proc/self/exe", program.data(), program.size());
-  program.resize(static_cast<size_t>(std::max<ssize_t>(length, 0)));
-  return program;
-}
-
 // Adds what brings our libraries into the command.
 void AddLibraries(const RunOptions& options, const std::string& program,
                   launch::Variables& environment) {
@@ -371,7 +363,7 @@ absl::StatusOr<int> Launch(const RunOptions& options, Uplink& uplink,
     IBEMU_ASSIGN_OR_RETURN(
         explanation, Explanation::Begin(socket, std::move(hosts), wanted));
   }
-  if (const std::string program = ProgramPath(); !program.empty()) {
+  if (const std::string program = launch::ThisProgram(); !program.empty()) {
     AddLibraries(options, program, command.environment);
     AddMpi(program, uplink.client->greeting(), command.environment);
   }

@@ -62,8 +62,8 @@ struct JournalRevert {
   bool operator==(const JournalRevert&) const = default;
 };
 
-// All that is in a file.  Nodes and ports that are not there are as the
-// topology says.
+// A JournalContent is all that is in a file.  Nodes and ports that are not
+// there are as the topology says.
 struct JournalContent {
   std::optional<JournalSubnet> subnet;  // none: the file is new
   std::vector<JournalNode> nodes;
@@ -72,8 +72,8 @@ struct JournalContent {
   std::vector<JournalRevert> reverts;
 };
 
-// What is written at once: nodes and ports that are as they were not before,
-// and all faults and reverts if they are others.
+// A JournalChange is what one transaction writes: the nodes and ports that have
+// changed, and all faults and reverts if any of them have.
 struct JournalChange {
   std::vector<JournalNode> nodes;
   std::vector<JournalPort> ports;

@@ -1,16 +1,12 @@
 #include "launch/peers/peers_process.h"
 
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "base/pidfd.h"
+#include "absl/time/time.h"
 #include "base/status_macros.h"
 #include "launch/own_program.h"
 
@@ -18,7 +14,7 @@ namespace ibemu::launch {
 namespace {
 
 constexpr char kProgram[] = "ibemu-peers";
-constexpr int kEndsWithin = 1000;  // milliseconds
+constexpr absl::Duration kEndsWithin = absl::Seconds(1);
 
 }  // namespace
 
@@ -37,32 +33,15 @@ std::string PeersProgram() { return OwnProgram(kProgram, IBEMU_PROGRAMS); }
 
 absl::StatusOr<PeersProcess> PeersProcess::Start(
     std::vector<std::string> arguments) {
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return absl::ErrnoToStatus(errno, "socketpair");
-  }
-  UniqueFd ours(ends[0]);
-  const UniqueFd theirs(ends[1]);
   arguments.insert(arguments.begin(), PeersProgram());
-  arguments.push_back(absl::StrCat("--line=", theirs.get()));
-  IBEMU_ASSIGN_OR_RETURN(UniqueFd process,
-                         StartOwnProgram(std::move(arguments), theirs.get()));
-  return PeersProcess(std::move(ours), std::move(process));
-}
-
-PeersProcess::~PeersProcess() {
-  if (!process_.valid()) return;
-  line_.Reset();
-  pollfd ended = {process_.get(), POLLIN, 0};
-  if (poll(&ended, 1, kEndsWithin) == 0) {
-    pidfd_send_signal(process_.get(), SIGKILL, nullptr, 0);
-  }
-  siginfo_t info = {};
-  waitid(P_PIDFD, static_cast<id_t>(process_.get()), &info, WEXITED);
+  IBEMU_ASSIGN_OR_RETURN(
+      OwnProcess process,
+      OwnProcess::Start(std::move(arguments), "--line", kEndsWithin));
+  return PeersProcess(std::move(process));
 }
 
 absl::StatusOr<std::string> PeersProcess::AwaitReady() const {
-  const std::string said = ReadPeersLine(line_.get());
+  const std::string said = ReadPeersLine(line());
   const std::string_view ready = kPeersReady;
   if (said.starts_with(ready)) return said.substr(ready.size());
   return absl::FailedPreconditionError(

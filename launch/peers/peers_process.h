@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/unique_fd.h"
+#include "launch/own_process.h"
 
 namespace ibemu::launch {
 
@@ -19,10 +19,9 @@ std::string PeersProgram();
 // A PeersProcess is an ibemu-peers that serves this process, and ends with it.
 class PeersProcess {
  public:
-  // Starts it with `arguments`.  It gets one end of a socket pair, the line, as
-  // the descriptor that its last argument, --line=FD, names.
+  // The start of one with `arguments` and --line=FD behind them.
   //
-  // Errors: those of the system calls, also if it can't be executed.
+  // Errors: those of OwnProcess.
   static absl::StatusOr<PeersProcess> Start(std::vector<std::string> arguments);
 
   // Waits until it has read its certificates, and listens if it is to.  Returns
@@ -32,18 +31,12 @@ class PeersProcess {
   absl::StatusOr<std::string> AwaitReady() const;
 
   // Readable when it is ready, and then when it has ended.
-  int line() const { return line_.get(); }
-
-  // Waits until it has ended, and given its address back.
-  ~PeersProcess();
-  PeersProcess(PeersProcess&&) = default;
-  PeersProcess& operator=(PeersProcess&&) = default;
+  int line() const { return process_.line().get(); }
 
  private:
-  PeersProcess(UniqueFd line, UniqueFd process)
-      : line_(std::move(line)), process_(std::move(process)) {}
+  explicit PeersProcess(OwnProcess process) : process_(std::move(process)) {}
 
-  UniqueFd line_, process_;
+  OwnProcess process_;  // has given its address back when it has ended
 };
 
 // The beginning of the process's first line when all is well; any other line is

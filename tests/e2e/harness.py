@@ -1,7 +1,7 @@
 """The vocabulary of the end-to-end tests: accounts, fabrics, programs.
 
-Nothing here sleeps: waiting is reading until a line or an exit status comes,
-with a deadline that only a fault reaches.
+Waiting is reading until a line or an exit status comes, with a deadline that only
+a fault reaches.  Where a state gives no sign, until() asks for it again and again.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
-# complete.bash FILE...: for each line, of words with \x1f behind each, what bash
+# complete.bash FILE: for each line, of words with \x1f behind each, what bash
 # offers for the last word, and "<end>".
 source /usr/share/bash-completion/bash_completion
-for file in "$@"; do source "$file"; done
+source "$1"
 compopt() { :; }  # of readline, which is not there
 while IFS=$'\x1f' read -r -a words; do
   COMP_LINE=${words[*]} COMP_POINT=${#COMP_LINE} COMP_TYPE=9 COMP_KEY=9
