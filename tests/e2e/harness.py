@@ -18,6 +18,8 @@ import time
 import uuid
 from signal import SIGKILL, SIGSTOP, SIGTERM
 
+import pytest
+
 DEADLINE = 300  # seconds; generous: CI machines are slow and shared
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What `tools/dev deep sanitized` has to say to the programs that it watches.
@@ -27,6 +29,12 @@ MARK = "IBEMU_TEST_PROGRAM"  # in the environment of what a test starts
 SYSFS_PORT = "/sys/class/infiniband/ibemu0/ports/1"
 SENT = f"{SYSFS_PORT}/counters/port_xmit_data"
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def deep(*cases):
+    """Cases of parametrize() that are left to the deep run."""
+    return [pytest.param(*(case if isinstance(case, tuple) else (case,)),
+                         marks=pytest.mark.deep) for case in cases]
 
 
 @dataclasses.dataclass

@@ -15,7 +15,7 @@ from selenium.webdriver.common.keys import Keys
 
 from by_address import CLIENT, LINES, PAIR, SERVER, serve
 from chromium import chromium
-from harness import Fabric, until
+from harness import Fabric, deep, until
 
 
 @pytest.fixture(scope="module")
@@ -243,6 +243,7 @@ def test_health_names_what_is_cut_and_counts_errors(browser, account):
         browser.get("about:blank")
 
 
+@pytest.mark.deep
 def test_health_lists_slow_links_and_those_with_most_load(browser, account):
     with fabric_with_view(account, "slow", "single-switch:hosts=3") as fabric:
         fabric.run("node-1", "ibportstate", "-D", "0", "1", "width", "1")
@@ -798,6 +799,7 @@ def test_an_endless_head_takes_no_memory(tree, start):
     assert curl(tree.account, f"{tree.origin}/health")[1] == "200"
 
 
+@pytest.mark.deep
 def test_readers_that_never_read_hold_up_nobody(tree):
     """As many as may be, stopped; and more, that are refused."""
     command = [*tree.account.prefix, "curl", "-sSN", "-H",
@@ -918,9 +920,9 @@ return [seen.map(([name]) => name), seen.flatMap(([name, box], i) =>
 
 @pytest.mark.parametrize("topology, names", [
     ("fat-tree:radix=8,levels=2", {"spine-1", "leaf-8"}),
-    ("fat-tree:radix=36,levels=2", {"spine-18", "leaf-36", "18 hosts"}),
-    ("fat-tree:radix=36,levels=3",
-     {"324 cores", "pod-36: 18 spines", "pod-1: 18 leaves", "324 hosts"})])
+    *deep(("fat-tree:radix=36,levels=2", {"spine-18", "leaf-36", "18 hosts"}),
+          ("fat-tree:radix=36,levels=3",
+           {"324 cores", "pod-36: 18 spines", "pod-1: 18 leaves", "324 hosts"}))])
 def test_every_name_can_be_read(browser, module_account, topology, names):
     """Of 32, of 648, and of 11,664 hosts."""
     with fabric_with_view(module_account, "names", topology) as fabric:

@@ -157,6 +157,7 @@ def test_open_mpi_sums_well_over_a_flapping_link(lab, open_mpi):
     check_flaps_are_told(lab, HOSTS)
 
 
+@pytest.mark.deep
 def test_open_mpi_ends_when_a_rank_is_cut_off_and_the_reason_is_told(
         lab, open_mpi):
     before = lab.sent_bytes(HOSTS[1])

@@ -77,6 +77,7 @@ def test_a_network_that_loses_and_delays_packets_loses_none_of_ours(lab):
     lab.network.loss = lab.network.delay = 0
 
 
+@pytest.mark.deep
 def test_machines_that_do_not_reach_each_other_talk_through_the_head(lab):
     # With a second for an acknowledgement, and seven tries.
     talk = ["ib_send_lat", "-F", "-u", "18", "-n", "1000", "-s", "1000"]

@@ -15,8 +15,9 @@ TOPOLOGY = "fat-tree:radix=4,levels=2"
 PING = ["ibv_rc_pingpong", "-n", "100", "-s", "100000"]
 
 
-@pytest.fixture(scope="module", params=[JoinedFabric, ListeningFabric],
-                ids=["socket", "tcp"])
+@pytest.fixture(scope="module", params=[
+    ListeningFabric, pytest.param(JoinedFabric, marks=pytest.mark.deep)],
+    ids=["tcp", "socket"])
 def made_by(request):
     """What makes a fabric that daemons join in one way or the other."""
     return request.param

@@ -161,6 +161,7 @@ def test_an_opensm_of_higher_priority_takes_over_and_gives_back(managed, end):
     until(lambda: state_of(managed, "node-9") == "4: ACTIVE")
 
 
+@pytest.mark.deep
 def test_an_opensm_that_is_stopped_loses_the_subnet_and_gets_it_back(managed):
     ours = sminfo(managed)
     program = managed.start(

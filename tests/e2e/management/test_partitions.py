@@ -4,6 +4,7 @@ that enforce them."""
 import pytest
 
 import perftest
+from harness import deep
 
 TWO_SWITCHES = "fat-tree:radix=4,levels=2"
 
@@ -12,7 +13,7 @@ TWO_SWITCHES = "fat-tree:radix=4,levels=2"
 ALL_LIMITED = "Default=0x7fff : ALL=limited, SELF=full, ALL_SWITCHES=full ;\n"
 
 
-@pytest.fixture(params=["off", "in", "out", "both"])
+@pytest.fixture(params=["off", "both", *deep("in", "out")])
 def partitioned(request, fabric):
     """A subnet on which node-1 is the one full member; opensm's -Z says where
     switches enforce that."""

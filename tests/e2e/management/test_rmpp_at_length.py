@@ -93,6 +93,7 @@ def test_ten_thousand_records_take_no_packet_too_many(subnet, record, size):
     assert " ERR " not in subnet.opensm.output
 
 
+@pytest.mark.deep
 def test_five_percent_loss_both_ways_costs_nothing_but_time(
         subnet, link_records, cable):
     spoil, told = cable

@@ -5,6 +5,8 @@ import signal
 
 import pytest
 
+from harness import deep
+
 TREE = "fat-tree:radix=8,levels=2"
 TORUS = "torus:4x4x4"
 
@@ -15,9 +17,10 @@ def errors(log):
 
 @pytest.mark.parametrize("engine, topology", [
     ("minhop", TREE), ("updn", TREE), ("dnup", TREE), ("ftree", TREE),
-    ("lash", TREE), ("sssp", TREE), ("dfsssp", TREE), ("dor", TORUS),
-    ("minhop", "dragonfly:a=4,h=2,p=2"), ("minhop", "fat-tree:radix=4,levels=3"),
-    ("minhop", "single-switch:hosts=8"), ("minhop", "back-to-back"),
+    ("lash", TREE), ("sssp", TREE), ("dfsssp", TREE),
+    ("minhop", "fat-tree:radix=4,levels=3"), ("minhop", "single-switch:hosts=8"),
+    ("minhop", "back-to-back"),
+    *deep(("dor", TORUS), ("minhop", "dragonfly:a=4,h=2,p=2")),
 ])
 def test_a_routing_engine_brings_the_subnet_up(fabric, engine, topology):
     subnet = fabric(topology)
@@ -72,6 +75,7 @@ def sm_state(subnet, host):
     return (re.search(r"SMINFO_(\w+)", text) or [None, "none"])[1]
 
 
+@pytest.mark.deep
 def test_a_standby_opensm_takes_over_and_gives_back(fabric):
     subnet = fabric(TREE)
     first = subnet.start_opensm("node-1", "--priority", "10", "-s", "2")
@@ -112,10 +116,10 @@ def osmtest(subnet, inventory, flow, *options):
 
 
 # The flood is as long as other programs leave it time for.
-FLOOD = pytest.param("f", marks=pytest.mark.alone)
+FLOOD = pytest.param("f", marks=[pytest.mark.alone, pytest.mark.deep])
 
 
-@pytest.mark.parametrize("flow", ["a", "v", "s", "e", FLOOD, "m", "q", "t"])
+@pytest.mark.parametrize("flow", ["e", "m", "q", "t", FLOOD, *deep("a", "v", "s")])
 def test_osmtest_passes(tested, flow):
     subnet, inventory = tested
     if flow == "t":  # osmtest has no more of it than its name; nodes do move

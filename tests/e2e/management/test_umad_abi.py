@@ -8,9 +8,6 @@ import abi
 from accounts import make_account
 from harness import HcaFabric
 
-RUNS = 21
-
-
 @pytest.fixture(scope="module")
 def umad_abi(build, scratch):
     program = scratch / "umad_abi"
@@ -34,14 +31,19 @@ def start(background, account, program, number):
                       program, env=environment)
 
 
-def test_the_devices_do_what_linux_does(account, background, umad_abi):
+def test_the_devices_do_what_linux_does(account, background, umad_abi,
+                                        pytestconfig):
+    """In the deep run on a machine with much to do."""
+    times = 7 if pytestconfig.getoption("--deep") else 1
     expected = abi.expected("run_mode.txt")
-    runs = [start(background, account, umad_abi, n) for n in range(RUNS)]
+    runs = [start(background, account, umad_abi, n)
+            for n in range(times * len(WAYS))]
     for run in runs:
         assert run.wait() == 0, run.output
         assert abi.observed(run.output) == expected
 
 
+@pytest.mark.deep
 def test_our_driver_does_what_linux_does_on_such_an_adapter(
         scratch, programs, umad_abi):
     """An adapter that can't be pulled out has no case of that."""

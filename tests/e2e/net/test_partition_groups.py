@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harness import Fabric, started_by, until
+from harness import Fabric, deep, started_by, until
 from net import idle, run
 
 TWO_SWITCHES = "fat-tree:radix=4,levels=2"
@@ -32,9 +32,7 @@ def port_guid(lab, host):
     return re.search(r"Port GUID: (0x[0-9a-f]+)", text)[1]
 
 
-@pytest.fixture(scope="module", params=[
-    "off", "both", *[pytest.param(way, marks=pytest.mark.deep)
-                     for way in ("in", "out")]])
+@pytest.fixture(scope="module", params=["both", *deep("off", "in", "out")])
 def enforced(request):
     """opensm's -Z: where the switches before hosts enforce partitions."""
     return request.param

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from harness import with_environment
+from harness import deep, with_environment
 from perftest import free_port, ucx_perftest
 
 PAIR = "single-switch:hosts=2"
@@ -43,7 +43,7 @@ def test_ucx_finds_the_transports_of_the_adapter(account):
 # rc_v is rc_verbs, with ud_verbs to agree on connections.
 @pytest.mark.parametrize("transport", ["rc_v", "ud_v"])
 @pytest.mark.parametrize("test", ["tag_lat", "tag_bw"])
-@pytest.mark.parametrize("size", [8, 100000])
+@pytest.mark.parametrize("size", [8, *deep(100000)])
 def test_ucx_perftest_runs(pair, transport, test, size):
     count = 200
     before = pair.sent_bytes("node-2")
@@ -139,7 +139,7 @@ def fi_pingpong(lab, endpoint, size=64, count=100, provider="verbs",
     return server.output, client.stdout + client.stderr, client.returncode
 
 
-@pytest.mark.parametrize("size", [1, 1024, 65536])
+@pytest.mark.parametrize("size", [1, 65536, *deep(1024)])
 def test_libfabric_sends_reliable_datagrams(pair, size):
     """Its own protocol (ofi_rxd) over datagrams of verbs, data compared.
     Unasked it takes ofi_rxm, which needs an address that leads somewhere."""

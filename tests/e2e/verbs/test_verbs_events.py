@@ -50,6 +50,7 @@ def middle_cable(lab):
     return f"{hops[1][1]}/{hops[2][0]}"
 
 
+@pytest.mark.deep
 def test_a_connection_outlives_a_cable_of_its_path(fabric):
     lab = fabric("fat-tree:radix=4,levels=3")
     lab.start_opensm("node-2")

@@ -61,6 +61,7 @@ def test_pages_that_never_come_hold_up_nobody_else(account, background,
     assert ends_in_time(supervisor)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("account", ["root"], indirect=True)
 def test_pages_of_one_user_that_never_come_fail_nobody_elses_verbs(
         account, background, held_up, scratch):

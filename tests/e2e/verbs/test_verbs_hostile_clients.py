@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from harness import Fabric, HcaFabric, until
+from harness import Fabric, HcaFabric, deep, until
 
 HERE = pathlib.Path(__file__).parent
 SENT = "/sys/class/infiniband/ibemu0/ports/1/counters/port_xmit_packets"
@@ -120,7 +120,7 @@ def attack(witnesses):
     ("kill-both", "killed"),
     ("unmap-source", "local protection error"),
     ("unmap-target", "remote operation error"),
-    ("stop-target", "success"),
+    *deep(("stop-target", "success")),
 ])
 def test_in_the_middle_of_a_write_of_a_gigabyte(attack, hostile, way, seen):
     assert attack(hostile, way) == f"{seen}\n"
@@ -133,6 +133,7 @@ def test_keys_open_what_they_are_for(attack, hostile, whose):
     assert attack(hostile, f"key-{whose}") == "remote access error\n"
 
 
+@pytest.mark.deep
 def test_queue_pairs_are_limited_and_go_with_their_owner(witnesses, hostile):
     enough = 10000 if witnesses.lab.daemon is witnesses.daemon else 1000
 

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from harness import ROOT, Fabric
+from harness import ROOT, Fabric, deep
 from perftest import check, command_of, play, play_once
 
 
@@ -54,8 +54,7 @@ def test_atomics_are_measured(pair, program, operation):
     check(client, 50)
 
 
-@pytest.mark.parametrize("program", ["ib_send_bw", "ib_write_bw",
-                                     "ib_read_bw"])
+@pytest.mark.parametrize("program", ["ib_send_bw", *deep("ib_write_bw", "ib_read_bw")])
 def test_messages_of_all_sizes_are_measured(pair, program):
     client, _ = play(pair, program, "-a", "-n", "5")
     check(client, 5)
