@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "ipoib/wire/checksum.h"
+#include "ipoib/wire/hardware_address.h"
+#include "ipoib/wire/ip_headers.h"
 #include "tests/ipoib/packets.h"
 
 namespace ibemu::ipoib {
@@ -40,6 +43,53 @@ TEST(EchoTest, WhatIsDamagedIsNotAnswered) {
     wrong[offset] ^= std::byte{1};
     EXPECT_FALSE(AnswerEcho(wrong, kOwn)) << offset;
   }
+}
+
+constexpr size_t kIpHeader = wire::kBytes<Encapsulation>;
+
+// Whether a request is answered that has this in its header, with the checksum
+// of that.
+template <auto kField>
+bool IsAnsweredWith(auto value) {
+  std::vector<std::byte> packet = FromHex(kEchoRequest);
+  const auto header =
+      std::span(packet).subspan(kIpHeader, wire::kBytes<Ipv4Header>);
+  wire::Put<kField>(header, value);
+  wire::Put<&Ipv4Header::checksum>(header, 0);
+  wire::Put<&Ipv4Header::checksum>(header, Checksum(header));
+  return AnswerEcho(packet, kOwn).has_value();
+}
+
+TEST(EchoTest, SoundPacketsOfOtherKindsAreNotAnswered) {
+  EXPECT_TRUE(IsAnsweredWith<&Ipv4Header::time_to_live>(1));
+  EXPECT_FALSE(IsAnsweredWith<&Ipv4Header::version>(6));
+  EXPECT_FALSE(IsAnsweredWith<&Ipv4Header::header_words>(4));
+  EXPECT_FALSE(IsAnsweredWith<&Ipv4Header::total_bytes>(19));
+  EXPECT_FALSE(IsAnsweredWith<&Ipv4Header::total_bytes>(34));
+  EXPECT_FALSE(IsAnsweredWith<&Ipv4Header::flags>(1));
+  EXPECT_FALSE(IsAnsweredWith<&Ipv4Header::fragment_offset>(1));
+  EXPECT_FALSE(IsAnsweredWith<&Ipv4Header::protocol>(IpProtocol::kIcmpv6));
+}
+
+TEST(EchoTest, SourcesThatAreNoHostAreNotAnswered) {
+  for (const uint32_t source : {0x00000000U, 0xe0000001U, 0xffffffffU}) {
+    EXPECT_FALSE(IsAnsweredWith<&Ipv4Header::source>(source)) << source;
+  }
+}
+
+// The checksum of an ICMPv6 message is not of these fields.
+template <auto kField>
+bool IsAnsweredWith6(auto value) {
+  std::vector<std::byte> packet = FromHex(kEchoRequest6);
+  wire::Put<kField>(std::span(packet).subspan(kIpHeader), value);
+  return AnswerEcho(packet, kOwn).has_value();
+}
+
+TEST(EchoTest, SoundPacketsOfIpv6OfOtherKindsAreNotAnswered) {
+  EXPECT_TRUE(IsAnsweredWith6<&Ipv6Header::hop_limit>(1));
+  EXPECT_FALSE(IsAnsweredWith6<&Ipv6Header::version>(4));
+  EXPECT_FALSE(IsAnsweredWith6<&Ipv6Header::next_header>(IpProtocol::kIcmp));
+  EXPECT_FALSE(IsAnsweredWith6<&Ipv6Header::payload_bytes>(0xffff));
 }
 
 TEST(EchoTest, WhatFollowsThePacketIsIgnored) {

@@ -604,6 +604,11 @@ TEST_F(ObjectsTest, SharesAReceiveQueue) {
   const ib_uverbs_modify_srq change{srq.srq_handle, 2, 0, 3};
   EXPECT_TRUE(Execute(IB_USER_VERBS_CMD_MODIFY_SRQ, change).status.ok());
   EXPECT_EQ(provider_.srq->attributes.limit, 3u);
+  EXPECT_EQ(provider_.srq->attributes.max_requests, 4u);
+  const ib_uverbs_modify_srq resize{srq.srq_handle, 1, 7, 0};
+  EXPECT_TRUE(Execute(IB_USER_VERBS_CMD_MODIFY_SRQ, resize).status.ok());
+  EXPECT_EQ(provider_.srq->attributes.limit, 3u);
+  EXPECT_EQ(provider_.srq->attributes.max_requests, 7u);
 
   auto qp = Answered<ib_uverbs_create_qp>(kPlace);
   qp.pd_handle = pd_;

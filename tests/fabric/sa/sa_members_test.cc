@@ -220,5 +220,20 @@ TEST_F(SaMembersTest, AServiceIsKnownWhileItsLeaseLasts) {
             MadStatus::kSaNoRecords);
 }
 
+TEST_F(SaMembersTest, AServiceThatIsOfferedAgainTakesItsOwnPlace) {
+  constexpr uint64_t kWhole = kComponentBit<&ServiceRecord::service_id> |
+                              kComponentBit<&ServiceRecord::service_gid>;
+  for (const uint64_t id : {5, 6, 5}) {
+    const ServiceRecord service{.service_id = id, .service_gid = GidOf(kHost)};
+    EXPECT_EQ(Ask(Method::kSet, service, kWhole).status(), MadStatus::kOk);
+  }
+  EXPECT_THAT(Table<ServiceRecord>(), SizeIs(2));
+  const ServiceRecord six{.service_id = 6, .service_gid = GidOf(kHost)};
+  EXPECT_EQ(Ask(Method::kDelete, six, kWhole).status(), MadStatus::kOk);
+  const auto left = Table<ServiceRecord>();
+  ASSERT_THAT(left, SizeIs(1));
+  EXPECT_EQ(left[0].service_id, 5u);
+}
+
 }  // namespace
 }  // namespace ibemu::fabric
