@@ -103,6 +103,9 @@ class File {
   // Returns the current events, numbered as in poll(2).
   virtual uint32_t Poll() = 0;
 
+  // Called when the last descriptor is closed, before the file ends.
+  virtual void Close() {}
+
   // Called when a signal reached the client of a request that was not answered
   // when its call returned.  Fails that request with EINTR, unless it is being
   // answered.

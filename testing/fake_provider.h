@@ -83,6 +83,11 @@ struct FakeQp : verbs::Qp {
 
   uint32_t number() const override { return 0x77; }
   verbs::QpCapacity capacity() const override { return init.capacity; }
+  verbs::QpPromise promise() const override { return free; }
+  void MakeRoom(size_t sends, size_t receives) override {
+    made.sends += sends;
+    made.receives += receives;
+  }
   absl::Status Modify(const verbs::QpAttributes& to) override {
     attributes = to;
     return absl::OkStatus();
@@ -99,7 +104,7 @@ struct FakeQp : verbs::Qp {
   absl::Status PostSend(std::span<verbs::SendRequest> requests,
                         size_t& taken) override {
     for (verbs::SendRequest& request : requests) {
-      if (sent.size() == init.capacity.send_requests) {
+      if (sent.size() == init.capacity.send_requests + made.sends) {
         return absl::ResourceExhaustedError("full");
       }
       sent.push_back(std::move(request));
@@ -119,6 +124,7 @@ struct FakeQp : verbs::Qp {
   std::vector<verbs::ReceiveRequest> received;
   std::vector<verbs::SendRequest> sent;
   int groups = 0;
+  verbs::QpPromise free, made;
 };
 
 // A FakeProvider answers what a test sets and records what it is told.  It

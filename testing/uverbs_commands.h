@@ -33,6 +33,30 @@ CommandBytes PlainCommand(uint32_t number, const T& request, size_t room) {
   return bytes;
 }
 
+// Returns the command that posts these work requests (ib_uverbs_send_wr or
+// ib_uverbs_recv_wr), whose SGEs are `sges`, one request's after the other's.
+template <class Work>
+CommandBytes PostCommand(uint32_t number, uint64_t response, uint32_t qp,
+                         const std::vector<Work>& works,
+                         const std::vector<ib_uverbs_sge>& sges = {}) {
+  auto header = verbs::Blank<ib_uverbs_post_recv>();  // sends have the same
+  header.response = response;
+  header.qp_handle = qp;
+  header.wr_count = static_cast<uint32_t>(works.size());
+  header.sge_count = static_cast<uint32_t>(sges.size());
+  header.wqe_size = sizeof(Work);
+  CommandBytes bytes;
+  Append(bytes, ib_uverbs_cmd_hdr{});
+  Append(bytes, header);
+  for (const Work& work : works) Append(bytes, work);
+  for (const ib_uverbs_sge& sge : sges) Append(bytes, sge);
+  const ib_uverbs_cmd_hdr command = {number,
+                                     static_cast<uint16_t>(bytes.size() / 4),
+                                     sizeof(ib_uverbs_post_recv_resp) / 4};
+  std::memcpy(bytes.data(), &command, sizeof command);
+  return bytes;
+}
+
 // Returns an extended command, with `room` bytes for the response at
 // `response`.
 template <class T>

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -274,8 +275,12 @@ class VerbsEnd final : public verbs::CqListener {
   void OnCompletion() override { ++notices; }
   uint64_t process() const override { return memory->process(); }
   void OnEvent(verbs::EventType type) override { events.push_back(type); }
+  void OnNoReceive() override {
+    if (on_no_receive) on_no_receive();
+  }
 
   verbs::Provider& provider;
+  std::function<void()> on_no_receive;  // or null
   std::shared_ptr<FakeMemory> memory;
   std::unique_ptr<verbs::Pd> pd;
   std::unique_ptr<verbs::Mr> mr;

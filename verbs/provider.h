@@ -65,6 +65,9 @@ class Mr {
 class ObjectListener {
  public:
   virtual void OnEvent(EventType type) = 0;
+  // Called when a message finds no receive request: those that the client has
+  // posted without waiting are to be posted now.
+  virtual void OnNoReceive() {}
 
  protected:
   ~ObjectListener() = default;
@@ -162,6 +165,11 @@ struct QpCapacity {
   uint32_t inline_bytes = 0;
 };
 
+// So many requests a queue pair surely takes: a post of more may be refused.
+struct QpPromise {
+  size_t sends = 0, receives = 0;
+};
+
 struct QpInit {
   QpType type = QpType::kRc;
   bool signal_all = false;  // every send request generates a completion
@@ -179,6 +187,13 @@ class Qp {
 
   virtual uint32_t number() const = 0;
   virtual QpCapacity capacity() const = 0;
+  // Returns what surely can be posted as long as the client itself neither
+  // posts nor modifies, whatever becomes of the connection.  By default
+  // nothing.
+  virtual QpPromise promise() const { return {}; }
+  // Lets so many more requests be posted where others have taken the places of
+  // those that promise() gave.  A queue has twice its capacity at most.
+  virtual void MakeRoom(size_t /*sends*/, size_t /*receives*/) {}
 
   // Changes the attributes, and the state if they name it.
   //

@@ -361,6 +361,9 @@ void FuseDevices::Poll(fuse_req_t request, const fuse_file_info& info,
 }
 
 void FuseDevices::Release(fuse_req_t request, const fuse_file_info& info) {
+  if (Handle* const handle = handles_.Find(info.fh); handle != nullptr) {
+    handle->file->Close();
+  }
   handles_.Remove(info.fh);
   ReplyError(request, Errno::kOk);
 }

@@ -41,6 +41,7 @@ class SystemUverbsFile final : public File, private File::Listener {
     file_->Ioctl(request, std::move(reply));
   }
   uint32_t Poll() override { return file_->Poll(); }
+  void Close() override { file_->Close(); }
   void Interrupt(RequestId id) override { file_->Interrupt(id); }
 
  private:

@@ -118,8 +118,8 @@ bool UverbsFile::MayCommand() {
 
 // Nobody waits in a write(), so no thread's memory is there to be accessed: all
 // that the command needs has come with it.
-void UverbsFile::Execute(size_t slot, Bytes command,
-                         std::optional<Bytes> data) {
+void UverbsFile::Execute(size_t slot, Bytes command, std::optional<Bytes> data,
+                         bool awaited) {
   std::optional<verbs::ReadData> read;
   if (data) read = {ring_process_, *data};
   context_.Execute(
@@ -127,12 +127,22 @@ void UverbsFile::Execute(size_t slot, Bytes command,
       [self = self_, slot,
        number = NumberOf(command)](const verbs::Answer& answer) {
         if (*self == nullptr) return;
+        // Who does not wait has been told that all is well: it was, until
+        // another thread of the client reset or destroyed the queue pair.
         const Errno error = answer.status.ok()
                                 ? Errno::kOk
                                 : (*self)->Refuse(number, answer.status);
         (*self)->rings_->Answer(slot, error, answer.response);
       },
-      read);
+      read, awaited);
+}
+
+void UverbsFile::OnNoReceive() {
+  if (rings_ != nullptr) rings_->TakeReceives();
+}
+
+void UverbsFile::OnPromise(uint32_t handle, const verbs::QpObject* qp) {
+  if (rings_ != nullptr) rings_->SetPromise(handle, qp);
 }
 
 void UverbsFile::OnEmptyQueue(uint32_t cq) {

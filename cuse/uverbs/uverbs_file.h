@@ -59,6 +59,10 @@ class UverbsFile final : public File,
   void Write(Written data, WriteReply reply) override;
   void Ioctl(const IoctlRequest& request, IoctlReply reply) override;
   uint32_t Poll() override;
+  // Carries out what the client has left in its rings, if it still may.
+  void Close() override {
+    if (rings_ != nullptr) rings_->CatchUp();
+  }
   // Only reads of events can be interrupted.  All other requests that wait here
   // are being answered.
   void Interrupt(RequestId id) override { events_.Interrupt(id); }
@@ -87,8 +91,11 @@ class UverbsFile final : public File,
   std::shared_ptr<verbs::Memory> MemoryOf(pid_t caller) override;
   void OnEmptyQueue(uint32_t cq) override;
   void OnUnknownQueue(uint32_t cq) override;
+  void OnNoReceive() override;
+  void OnPromise(uint32_t handle, const verbs::QpObject* qp) override;
   bool MayCommand() override;
-  void Execute(size_t slot, Bytes command, std::optional<Bytes> data) override;
+  void Execute(size_t slot, Bytes command, std::optional<Bytes> data,
+               bool awaited) override;
   Errno AttachRings(const IoctlRequest& ioctl);
   void OnHostChanged();
   ClientId ClientOfThread(pid_t tid);

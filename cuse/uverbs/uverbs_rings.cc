@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <climits>
@@ -83,7 +84,7 @@ void UverbsRings::Close() {
 }
 
 bool UverbsRings::HasCalls() const {
-  return !closed_ && memory().asked.load() != 0;
+  return !closed_ && (memory().asked.load() | memory().receives.load()) != 0;
 }
 
 bool UverbsRings::Drain() {
@@ -92,18 +93,47 @@ bool UverbsRings::Drain() {
     Close();
     return true;
   }
-  uint64_t asked = memory().asked.exchange(0);
-  while (asked != 0) {
-    const auto slot = static_cast<size_t>(std::countr_zero(asked));
-    asked &= asked - 1;
-    if (!Begin(slot)) Close();
-  }
+  // Who sees a command sees what its thread has left before.
+  const uint64_t asked = memory().asked.exchange(0);
+  BeginAll(memory().receives.exchange(0), true);
+  BeginAll(asked, false);
   return true;
 }
 
+void UverbsRings::TakeReceives() {
+  if (closed_ || memory().receives.load() == 0) return;
+  if (!owner_.MayCommand()) return Close();
+  BeginAll(memory().receives.exchange(0), true);
+}
+
+void UverbsRings::BeginAll(uint64_t asked, bool receives) {
+  for (const size_t slot : InOrder(asked)) {
+    if (!Begin(slot, receives)) Close();
+  }
+}
+
+// A thread that does not wait has several commands there at the same time.
+absl::InlinedVector<size_t, 4> UverbsRings::InOrder(uint64_t asked) const {
+  absl::InlinedVector<size_t, 4> slots;
+  for (; asked != 0; asked &= asked - 1) {
+    slots.push_back(static_cast<size_t>(std::countr_zero(asked)));
+  }
+  if (slots.empty()) return slots;
+  // The client may change these while they are compared, and they may be
+  // anything: counted from one of them they have one order.
+  std::array<uint32_t, Memory::kSlots> orders;
+  for (const size_t slot : slots) orders[slot] = memory().slots[slot].order;
+  const uint32_t least = orders[slots.front()] - (1u << 31);
+  std::ranges::sort(slots, {}, [&orders, least](size_t slot) {
+    return orders[slot] - least;
+  });
+  return slots;
+}
+
 // The slot is copied before anything of it is looked at.
-bool UverbsRings::Begin(size_t number) {
+bool UverbsRings::Begin(size_t number, bool receives) {
   const Slot& slot = memory().slots[number];
+  const bool awaited = !receives && slot.awaited.load() != 0;
   const size_t command_length = slot.command_length.load();
   const size_t data_length = slot.data_length.load();
   const bool has_data = data_length != Slot::kNoData;
@@ -118,15 +148,38 @@ bool UverbsRings::Begin(size_t number) {
   if (has_data) std::memcpy(data.data(), slot.data, data_length);
   const Bytes whole = Bytes(command).first(command_length);
   if (!IsAllowed(whole)) return false;
+  if (!awaited) {
+    if (!CountUnawaited(whole, receives)) return false;
+    unawaited_ |= BitOf(number);
+  }
   under_way_ |= BitOf(number);
   owner_.Execute(
       number, whole,
-      has_data ? std::optional(Bytes(data).first(data_length)) : std::nullopt);
+      has_data ? std::optional(Bytes(data).first(data_length)) : std::nullopt,
+      awaited);
   return true;
+}
+
+bool UverbsRings::CountUnawaited(Bytes command, bool receives) {
+  const auto parsed = verbs::ParseCommand(command);
+  if (parsed->number != (receives ? IB_USER_VERBS_CMD_POST_RECV
+                                  : IB_USER_VERBS_CMD_POST_SEND) ||
+      parsed->request.size() < sizeof(ib_uverbs_post_recv)) {
+    return false;
+  }
+  // Sends and receives have the same header.
+  const auto post = verbs::ReadAs<ib_uverbs_post_recv>(parsed->request);
+  Place& place = places_[post.qp_handle % places_.size()];
+  return (receives ? place.receives : place.sends).Post(post.wr_count);
 }
 
 void UverbsRings::Answer(size_t number, Errno error, Bytes response) {
   under_way_ &= ~BitOf(number);
+  if ((unawaited_ & BitOf(number)) != 0) {
+    unawaited_ &= ~BitOf(number);
+    memory().taken &= ~BitOf(number);
+    return;
+  }
   Slot& slot = memory().slots[number];
   slot.error = static_cast<uint32_t>(error);
   slot.answer_length = static_cast<uint32_t>(response.size());
@@ -143,6 +196,35 @@ void UverbsRings::SetEmpty(uint32_t queue) {
 
 void UverbsRings::SetUnknown(uint32_t queue) {
   if (memory().IsEmpty(queue)) memory().PlaceOf(queue) = 0;
+}
+
+// A datagram's address handle is looked at when it is posted, so its sender
+// waits.
+void UverbsRings::SetPromise(uint32_t handle, const verbs::QpObject* qp) {
+  fast_path::QueuePairPromise& told = memory().PromiseOf(handle);
+  Place& place = places_[handle % places_.size()];
+  const bool is_known = place.handle == handle;
+  if (qp == nullptr) {
+    if (!is_known) return;
+    place.handle = std::nullopt;
+    told.queue_pair = 0;
+    return;
+  }
+  if (!is_known) {
+    told.queue_pair = 0;
+    const verbs::QpCapacity capacity = qp->qp->capacity();
+    told.type = static_cast<uint32_t>(qp->type);
+    told.send_sges = capacity.send_sges;
+    told.receive_sges = capacity.receive_sges;
+    told.inline_bytes = capacity.inline_bytes;
+  }
+  const verbs::QpPromise promise = qp->qp->promise();
+  told.sends_until =
+      place.sends.Promise(qp->type == verbs::QpType::kUd ? 0 : promise.sends);
+  told.receives_until = place.receives.Promise(promise.receives);
+  if (is_known) return;
+  place.handle = handle;
+  told.queue_pair = uint64_t{++place.changes} << 32 | (uint64_t{handle} + 1);
 }
 
 }  // namespace ibemu::cuse

@@ -3,16 +3,20 @@
 #ifndef IBEMU_CUSE_UVERBS_UVERBS_RINGS_H_
 #define IBEMU_CUSE_UVERBS_UVERBS_RINGS_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 
+#include "absl/container/inlined_vector.h"
 #include "cuse/errno.h"
 #include "cuse/reply.h"
 #include "cuse/rings/ring_set.h"
 #include "cuse/rings/shared_memory.h"
+#include "cuse/uverbs/promise_count.h"
 #include "fast_path/rings/uverbs_ring_memory.h"
+#include "verbs/uverbs/objects.h"
 
 namespace ibemu::cuse {
 
@@ -33,8 +37,9 @@ class UverbsRings final : private RingSet::Rings {
     // Carries out what a write() of `command` would have brought, and calls
     // Answer(slot) once, now or later.  `data`: what the SGEs of a POST_SEND
     // name, if the client has copied it.  The bytes are valid during the call.
-    virtual void Execute(size_t slot, Bytes command,
-                         std::optional<Bytes> data) = 0;
+    // `awaited`: see verbs::CommandCall.
+    virtual void Execute(size_t slot, Bytes command, std::optional<Bytes> data,
+                         bool awaited) = 0;
 
    protected:
     ~Owner() = default;
@@ -54,8 +59,12 @@ class UverbsRings final : private RingSet::Rings {
   // and serves the rings from now on.
   void CatchUp();
 
+  // Carries out the POST_RECVs that the client has not waited for.
+  void TakeReceives();
+
   // Cuts the client off from its rings.  It is told, and goes on by its file,
-  // also with commands that nobody has begun.  Others are still answered.
+  // also with commands that nobody has begun, but for those that it does not
+  // wait for: these are lost.  Others are still answered.
   void Close();
 
   // Answers the command of a slot.  REQUIRES: it has no answer yet; the
@@ -67,6 +76,10 @@ class UverbsRings final : private RingSet::Rings {
   void SetEmpty(uint32_t queue);
   void SetUnknown(uint32_t queue);
 
+  // Tells the client what can be posted to a queue pair without waiting; null:
+  // it is gone.
+  void SetPromise(uint32_t handle, const verbs::QpObject* qp);
+
  private:
   using Memory = fast_path::UverbsRingMemory;
   using Slot = fast_path::CommandSlot;
@@ -77,12 +90,29 @@ class UverbsRings final : private RingSet::Rings {
 
   Memory& memory() const { return *static_cast<Memory*>(shared_.address()); }
   // Returns false if the client has broken the rules.
-  bool Begin(size_t slot);
+  bool Begin(size_t slot, bool receives);
+  // Begins what these bits ask for, in the order in which it was asked.
+  void BeginAll(uint64_t asked, bool receives);
+  // Returns the slots of these bits in that order.
+  absl::InlinedVector<size_t, 4> InOrder(uint64_t asked) const;
+  // Counts a post that the client does not wait for.  Returns false if there
+  // can be none like that.
+  bool CountUnawaited(Bytes command, bool receives);
 
   RingSet& set_;
   const SharedMemory shared_;
   Owner& owner_;
   uint64_t under_way_ = 0;  // the slots whose commands have no answer yet
+  uint64_t unawaited_ = 0;  // of these, those whose clients have gone on
+  // A place of the memory's queue_pairs: whose it is, how often that has
+  // changed, and what the client may have posted there without waiting, and
+  // has.
+  struct Place {
+    std::optional<uint32_t> handle;
+    uint32_t changes = 0;
+    PromiseCount sends, receives;
+  };
+  std::array<Place, Memory::kQueuePairs> places_;
   bool closed_ = false;
 };
 

@@ -54,6 +54,7 @@ class EventGate final : public verbs::ObjectListener {
     events_.Pass(EventKind::kAsynchronous, process_, guard_,
                  [this, type] { to_.OnEvent(type); });
   }
+  void OnNoReceive() override { to_.OnNoReceive(); }
 
  private:
   const EventPath events_;

@@ -284,6 +284,7 @@ std::optional<verbs::ReceiveRequest> QueuePair::TakeReceive(
     return std::nullopt;
   }
   verbs::Srq* const srq = context_.init.srq;
+  if (TakesReceives() && receives_.size() == 0) gate_.OnNoReceive();
   auto taken = srq == nullptr
                    ? receives_.Take()
                    : static_cast<verbs::SharedReceiveQueue*>(srq)->Take();
@@ -297,9 +298,23 @@ void QueuePair::PutBackReceive(verbs::ReceiveRequest request) {
   static_cast<verbs::SharedReceiveQueue*>(srq)->PutBack(std::move(request));
 }
 
+bool QueuePair::TakesReceives() const {
+  return context_.state != State::kReset && context_.init.srq == nullptr;
+}
+
+verbs::QpPromise QueuePair::promise() const {
+  return {.sends = requester_.promised(),
+          .receives = TakesReceives() ? receives_.free() : 0};
+}
+
+void QueuePair::MakeRoom(size_t sends, size_t receives) {
+  requester_.MakeRoom(sends);
+  receives_.MakeRoom(receives);
+}
+
 absl::Status QueuePair::PostReceive(std::span<verbs::ReceiveRequest> requests,
                                     size_t& taken) {
-  if (context_.state == State::kReset || context_.init.srq != nullptr) {
+  if (!TakesReceives()) {
     return absl::InvalidArgumentError("it receives nothing by itself");
   }
   IBEMU_RETURN_IF_ERROR(receives_.Post(requests, taken));

@@ -43,6 +43,8 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
 
   uint32_t number() const override { return context_.number; }
   verbs::QpCapacity capacity() const override { return context_.init.capacity; }
+  verbs::QpPromise promise() const override;
+  void MakeRoom(size_t sends, size_t receives) override;
   absl::Status Modify(const verbs::QpAttributes& attributes) override;
   verbs::QpAttributes Query() const override;
   absl::Status PostReceive(std::span<verbs::ReceiveRequest> requests,
@@ -85,6 +87,8 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
 
   // Returns whether the program has moved it to its alternate path by them.
   bool Apply(const verbs::QpAttributes& attributes);
+  // Returns true if receive requests may be posted to itself.
+  bool TakesReceives() const;
   void Reset();
   void ForgetCompletions();
   void EndAndTell();

@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "fast_path/preload/monotonic_clock.h"
+#include "fast_path/preload/work_request_list.h"
 #include "fast_path/rings/attach_rings.h"
 #include "verbs/sends_data.h"
 #include "verbs/wc_status.h"
@@ -33,6 +34,8 @@ constexpr int64_t kLongestSpin = 50 * kMicrosecond;
 // How long a poll that finds nothing is held, as in the daemon: a client that
 // polls again and again would keep the processor from those it waits for.
 constexpr int64_t kLongestPoll = 30 * kMicrosecond;
+// Other commands find room in slots beside those that nobody waits for.
+constexpr int kMostUnawaited = 48;
 // So often the daemon is looked for.
 constexpr int64_t kLongestSleep = kSecond;
 constexpr int64_t kShortSleep = kMillisecond;  // and when it has closed
@@ -141,27 +144,17 @@ Way UverbsClient::PollEmpty(const ib_uverbs_poll_cq& poll) {
 // kernel copies, for it knows which pages are there.  REQUIRES: the command has
 // a whole ib_uverbs_post_send.
 Way UverbsClient::FillData(CommandSlot& slot, size_t size) const {
-  const std::byte* const list = slot.command + sizeof(ib_uverbs_cmd_hdr);
-  const auto header = ReadAs<ib_uverbs_post_recv>(list);  // the same, but fixed
-  const uint64_t requests = uint64_t{header.wr_count} * header.wqe_size;
-  const uint64_t room =
-      size - sizeof(ib_uverbs_cmd_hdr) - offsetof(ib_uverbs_post_send, send_wr);
-  if (header.wqe_size < sizeof(ib_uverbs_send_wr) || requests > room) {
-    return Way::kCommand;
-  }
-  const std::byte* const first = list + offsetof(ib_uverbs_post_send, send_wr);
-  const std::byte* sges = first + requests;
-  size_t left = (room - requests) / sizeof(ib_uverbs_sge);
+  WorkRequestList<ib_uverbs_send_wr> list(slot.command, size);
+  if (!list.is_whole()) return Way::kCommand;
 
   iovec pieces[CommandSlot::kMostCommand / sizeof(ib_uverbs_sge)];
   size_t count = 0;
   size_t length = 0;
   bool is_inline = false;
   bool is_later = false;
-  for (uint32_t i = 0; i < header.wr_count; ++i) {
-    const auto request =
-        ReadAs<ib_uverbs_send_wr>(first + size_t{i} * header.wqe_size);
-    if (request.num_sge > left) return Way::kCommand;
+  for (uint32_t i = 0; i < list.count(); ++i) {
+    const ib_uverbs_send_wr request = list.At(i);
+    if (!list.HasSges(request.num_sge)) return Way::kCommand;
     const bool sends = verbs::SendsData(request);
     if ((request.send_flags & verbs::send_flag::kInline) != 0) {
       if (!sends) return Way::kCommand;
@@ -169,10 +162,8 @@ Way UverbsClient::FillData(CommandSlot& slot, size_t size) const {
     } else if ((request.send_flags & verbs::send_flag::kFence) != 0) {
       is_later = true;  // what reads before it bring may be sent
     }
-    left -= request.num_sge;
     for (uint32_t j = 0; j < request.num_sge; ++j) {
-      const auto sge = ReadAs<ib_uverbs_sge>(sges);
-      sges += sizeof sge;
+      const ib_uverbs_sge sge = list.TakeSge();
       if (!sends) continue;
       length += sge.length;
       pieces[count++] = {reinterpret_cast<void*>(sge.addr), sge.length};
@@ -206,8 +197,35 @@ CommandSlot* UverbsClient::TakeSlot(uint64_t& bit) {
 }
 
 // Returns true if the daemon has not begun the command, and now will not.
-bool UverbsClient::TakeBack(uint64_t bit) {
-  return (memory_.asked.fetch_and(~bit) & bit) != 0;
+bool UverbsClient::TakeBack(std::atomic<uint64_t>& asked, uint64_t bit) {
+  return (asked.fetch_and(~bit) & bit) != 0;
+}
+
+// Returns true if it is known what the daemon will say of the post in the slot.
+bool UverbsClient::Claim(const CommandSlot& slot, uint32_t command, size_t size,
+                         PromiseClaim& claim) {
+  if (std::popcount(memory_.taken.load()) > kMostUnawaited) return false;
+  switch (command) {
+    case IB_USER_VERBS_CMD_POST_SEND:
+      return claim.Claim(
+          memory_, WorkRequestList<ib_uverbs_send_wr>(slot.command, size));
+    case IB_USER_VERBS_CMD_POST_RECV:
+      return claim.Claim(
+          memory_, WorkRequestList<ib_uverbs_recv_wr>(slot.command, size));
+    default:
+      return false;
+  }
+}
+
+// Leaves the post in the slot, and the slot, to the daemon.  With kAsleep both
+// are still the caller's.
+Way UverbsClient::Leave(CommandSlot& slot, uint32_t command, uint64_t bit) {
+  slot.awaited.store(0, std::memory_order_relaxed);
+  std::atomic<uint64_t>& asked =
+      command == IB_USER_VERBS_CMD_POST_RECV ? memory_.receives : memory_.asked;
+  asked.fetch_or(bit);
+  return memory_.control.IsServed() || !TakeBack(asked, bit) ? Way::kRing
+                                                             : Way::kAsleep;
 }
 
 bool UverbsClient::Sleep(std::atomic<CommandState>& state) {
@@ -229,17 +247,20 @@ bool UverbsClient::Sleep(std::atomic<CommandState>& state) {
 // Has the command in the slot carried out.  `bit` becomes 0 if the slot may
 // still be written to, though its answer does not come.
 Way UverbsClient::Carry(CommandSlot& slot, uint64_t& bit) {
+  slot.awaited.store(1, std::memory_order_relaxed);
   slot.state.store(CommandState::kAsked, std::memory_order_relaxed);
   memory_.asked.fetch_or(bit);
   const int64_t begin = Now();
   int64_t now = begin;
   while (slot.state.load() != CommandState::kAnswered) {
-    if (!memory_.control.IsServed() && TakeBack(bit)) return Way::kAsleep;
+    if (!memory_.control.IsServed() && TakeBack(memory_.asked, bit)) {
+      return Way::kAsleep;
+    }
     if (now - begin < kLongestSpin && facts_.yields.MayYield(now)) {
       now = Yield(now);
     } else if (!Sleep(slot.state)) {
       memory_.control.closed.store(1);
-      if (!TakeBack(bit)) bit = 0;
+      if (!TakeBack(memory_.asked, bit)) bit = 0;
       return Way::kAsleep;
     }
   }
@@ -289,7 +310,21 @@ Way UverbsClient::Write(const void* command, size_t size, int& error) {
   if (judged.header.command == IB_USER_VERBS_CMD_POST_SEND) {
     way = FillData(*slot, size);
   }
-  if (way == Way::kRing) way = Carry(*slot, bit);
+  slot->order.store(memory_.asked_so_far.fetch_add(1),
+                    std::memory_order_relaxed);
+  PromiseClaim claim;
+  if (way == Way::kRing && Claim(*slot, judged.header.command, size, claim)) {
+    way = Leave(*slot, judged.header.command, bit);
+    if (way == Way::kRing) {
+      // No request is a bad one.
+      std::memset(response, 0,
+                  std::min(judged.room, sizeof(ib_uverbs_post_send_resp)));
+      return way;
+    }
+    claim.GiveBack();
+  } else if (way == Way::kRing) {
+    way = Carry(*slot, bit);
+  }
   if (way == Way::kRing) {
     error = static_cast<int>(slot->error.load());
     if (response != nullptr) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "fast_path/preload/attached_files.h"
+#include "fast_path/preload/promise_claim.h"
 #include "fast_path/rings/uverbs_ring_memory.h"
 
 namespace ibemu::fast_path {
@@ -24,9 +25,10 @@ class UverbsClient {
   UverbsClient(UverbsRingMemory& memory, ProcessFacts& facts, int fd)
       : memory_(memory), facts_(facts), fd_(fd) {}
 
-  // Writes a command and waits for its answer.  With kRing it is done: `error`
-  // is the errno with which write() fails, or 0.  Else nothing was done, unless
-  // the daemon has ended meanwhile.
+  // Writes a command, and waits for its answer unless that is known.  With
+  // kRing it is done, or what is left of it will be as long as the daemon
+  // lives: `error` is the errno with which write() fails, or 0.  Else nothing
+  // was done, unless the daemon has ended meanwhile.
   Way Write(const void* command, size_t size, int& error);
 
  private:
@@ -42,8 +44,11 @@ class UverbsClient {
   Way PollEmpty(const ib_uverbs_poll_cq& poll);
   Way FillData(CommandSlot& slot, size_t size) const;
   CommandSlot* TakeSlot(uint64_t& bit);
+  bool Claim(const CommandSlot& slot, uint32_t command, size_t size,
+             PromiseClaim& claim);
+  Way Leave(CommandSlot& slot, uint32_t command, uint64_t bit);
   Way Carry(CommandSlot& slot, uint64_t& bit);
-  bool TakeBack(uint64_t bit);
+  static bool TakeBack(std::atomic<uint64_t>& asked, uint64_t bit);
   // Returns false if nobody is there who could answer.
   bool Sleep(std::atomic<CommandState>& state);
 

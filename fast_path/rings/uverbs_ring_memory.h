@@ -27,8 +27,14 @@ struct CommandSlot {
   static constexpr uint32_t kNoData = UINT32_MAX;
 
   alignas(kLine) std::atomic<CommandState> state;
-  // The client's: the bytes as a write() would have them, and of a POST_SEND
-  // what its SGEs name, in their order.
+  // The client's: not 0 if it waits for the answer.  Else the slot is free when
+  // the command has been carried out, and the daemon says so.
+  std::atomic<uint32_t> awaited;
+  // The commands of a thread are carried out in the order of these, which wrap
+  // around.
+  std::atomic<uint32_t> order;
+  // The bytes as a write() would have them, and of a POST_SEND what its SGEs
+  // name, in their order.
   std::atomic<uint32_t> command_length;
   std::atomic<uint32_t> data_length;
   // The daemon's: the errno of the write(), or 0, and the response.  There may
@@ -40,17 +46,38 @@ struct CommandSlot {
   std::byte data[kMostData];
 };
 
-// Slots for commands, each of which is one thread's until it has its answer,
+// What can be posted to a queue pair without a refusal, so that who posts need
+// not wait for the answer.  Requests are counted from the beginning; numbers
+// wrap around.
+struct QueuePairPromise {
+  // The daemon's: the handle, plus 1, and in the upper half how often that has
+  // changed; and what requests may be like.
+  alignas(kLine) std::atomic<uint64_t> queue_pair;
+  std::atomic<uint32_t> type;  // verbs::QpType
+  std::atomic<uint32_t> send_sges, receive_sges;
+  std::atomic<uint32_t> inline_bytes;
+  // So many may have been posted without waiting.
+  std::atomic<uint32_t> sends_until, receives_until;
+
+  // The client's: so many were.
+  alignas(kLine) std::atomic<uint32_t> sends, receives;
+};
+
+// Slots for commands, each of which is one thread's until it has its answer, or
+// the daemon's until it is carried out if nobody waits for that,
 // and what completion queues hold: a client need not ask for nothing.
 struct UverbsRingMemory {
   // One bit for each.
   static constexpr size_t kSlots = 64;
   static constexpr size_t kQueues = 256;
+  static constexpr size_t kQueuePairs = 256;
 
   RingControl control;
 
   // The client's: the slots that its threads have.
   alignas(kLine) std::atomic<uint64_t> taken;
+  // How many commands were asked.
+  std::atomic<uint32_t> asked_so_far;
   // Whether the last poll found nothing.
   std::atomic<uint32_t> polled_in_vain;
   // When an empty queue was last asked for by the file, in ns of
@@ -61,15 +88,25 @@ struct UverbsRingMemory {
   // clears it has the command: the daemon to carry it out, or the client to
   // take it back.
   alignas(kLine) std::atomic<uint64_t> asked;
+  // The same for POST_RECVs that nobody waits for.  They are carried out before
+  // others, and before a message finds no receive request: who hears that they
+  // were posted may send at once.
+  std::atomic<uint64_t> receives;
 
   // The daemon's: the handles of completion queues that are empty, plus 1, each
   // in its place.  Of queues with the same place one is there at most.
   alignas(kLine) std::atomic<uint64_t> empty_queues[kQueues];
 
+  // In the place of its handle; of those with the same one is there at most.
+  QueuePairPromise queue_pairs[kQueuePairs];
+
   CommandSlot slots[kSlots];
 
   std::atomic<uint64_t>& PlaceOf(uint32_t queue) {
     return empty_queues[queue % kQueues];
+  }
+  QueuePairPromise& PromiseOf(uint32_t queue_pair) {
+    return queue_pairs[queue_pair % kQueuePairs];
   }
   // Returns true if there is such a queue, and nothing to poll there.
   bool IsEmpty(uint32_t queue) const {

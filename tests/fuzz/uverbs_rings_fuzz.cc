@@ -18,6 +18,7 @@
 #include "fabric/fabric.h"
 #include "testing/fake_memory.h"
 #include "testing/fuzz_input.h"
+#include "testing/qp_steps.h"
 #include "testing/topologies.h"
 #include "testing/uverbs_commands.h"
 #include "testing/virtual_timers.h"
@@ -44,6 +45,7 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
         IB_USER_VERBS_CMD_GET_CONTEXT,
         testing::Answered<ib_uverbs_get_context>(testing::FakeMemory::kStart),
         8));
+    MakeQueuePair();
   }
 
   void Step(Input& input) {
@@ -67,13 +69,17 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
       case 5:
         Reopen();
         break;
+      case 6:
+      case 7:
+        Leave(input);
+        break;
       default:
         Ask(input);
         break;
     }
     set_.Look();
     timers_.RunPending();
-    Require(set_.BeforeSleep() || memory_.asked != 0);
+    Require(set_.BeforeSleep() || memory_.asked != 0 || memory_.receives != 0);
     set_.AfterSleep();
   }
 
@@ -88,8 +94,42 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
   }
   void Ask(Input& input) {
     const size_t number = input.Byte() % Memory::kSlots;
+    Fill(input, number, testing::FuzzedCommand(input));
+    memory_.slots[number].awaited = 1;
+    memory_.asked |= uint64_t{1} << number;
+  }
+  // A post that nobody waits for, mostly where it belongs.
+  void Leave(Input& input) {
+    const uint8_t what = input.Byte();
+    const size_t number = input.Byte() % Memory::kSlots;
+    const bool sends = (what & 1) != 0;
+    testing::CommandBytes body;
+    auto header = verbs::Blank<ib_uverbs_post_recv>();
+    header.response = testing::FakeMemory::kStart;
+    header.qp_handle = qp_ + ((what & 2) != 0 ? input.Byte() : 0);
+    header.wr_count = what >> 6;
+    header.sge_count = what >> 6;
+    header.wqe_size =
+        sends ? sizeof(ib_uverbs_send_wr) : sizeof(ib_uverbs_recv_wr);
+    testing::Append(body, header);
+    const Bytes rest = input.Take(
+        (header.wqe_size + sizeof(ib_uverbs_sge)) * header.wr_count & ~3u);
+    body.insert(body.end(), rest.begin(), rest.end());
+    testing::CommandBytes command;
+    testing::Append(
+        command,
+        ib_uverbs_cmd_hdr{sends ? uint32_t{IB_USER_VERBS_CMD_POST_SEND}
+                                : uint32_t{IB_USER_VERBS_CMD_POST_RECV},
+                          static_cast<uint16_t>(2 + body.size() / 4), 1});
+    command.insert(command.end(), body.begin(), body.end());
+    Fill(input, number, command);
+    memory_.slots[number].awaited = 0;
+    const bool among_receives = sends == ((what & 4) != 0);
+    (among_receives ? memory_.receives : memory_.asked) |= uint64_t{1}
+                                                           << number;
+  }
+  void Fill(Input& input, size_t number, const testing::CommandBytes& command) {
     Slot& slot = memory_.slots[number];
-    const testing::CommandBytes command = testing::FuzzedCommand(input);
     std::memcpy(slot.command, command.data(),
                 std::min(command.size(), sizeof slot.command));
     slot.command_length = static_cast<uint32_t>(command.size());
@@ -97,8 +137,59 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
     const Bytes data = input.Take(length);
     std::memcpy(slot.data, data.data(), data.size());
     slot.data_length = length == 0 ? Slot::kNoData : length;
+    slot.order = input.Short() * 0x10001u;
     slot.state = fast_path::CommandState::kAsked;
-    memory_.asked |= uint64_t{1} << number;
+  }
+
+  template <class Response, class Request>
+  Response Make(uint32_t number, Request request) {
+    auto made = verbs::Blank<Response>();
+    request.response = testing::FakeMemory::kStart;
+    context_.Execute(testing::PlainCommand(number, request, sizeof made), 1,
+                     [place = &made](const verbs::Answer& answer) {
+                       Require(answer.status.ok());
+                       *place = verbs::ReadAs<Response>(answer.response);
+                     });
+    return made;
+  }
+  // Makes a queue pair that is connected to itself.
+  void MakeQueuePair() {
+    auto queue = verbs::Blank<ib_uverbs_create_cq>();
+    queue.cqe = 16;
+    queue.comp_channel = -1;
+    auto pair = verbs::Blank<ib_uverbs_create_qp>();
+    pair.pd_handle =
+        Make<ib_uverbs_alloc_pd_resp>(IB_USER_VERBS_CMD_ALLOC_PD,
+                                      verbs::Blank<ib_uverbs_alloc_pd>())
+            .pd_handle;
+    pair.send_cq_handle = pair.recv_cq_handle =
+        Make<ib_uverbs_create_cq_resp>(IB_USER_VERBS_CMD_CREATE_CQ, queue)
+            .cq_handle;
+    pair.max_send_wr = pair.max_recv_wr = 8;
+    pair.max_send_sge = pair.max_recv_sge = 2;
+    pair.max_inline_data = 64;
+    pair.qp_type = static_cast<uint8_t>(verbs::QpType::kRc);
+    const auto made =
+        Make<ib_uverbs_create_qp_resp>(IB_USER_VERBS_CMD_CREATE_QP, pair);
+    qp_ = made.qp_handle;
+    auto to = verbs::Blank<ib_uverbs_modify_qp>();
+    to.qp_handle = qp_;
+    to.dest_qp_num = made.qpn;
+    to.path_mtu = 1;
+    to.port_num = to.dest.port_num = 1;
+    to.dest.dlid = static_cast<uint16_t>(
+        fabric_.provider(topology::NodeId{0}).QueryPort(1)->lid);
+    to.timeout = 10;
+    for (const auto state :
+         {verbs::QpState::kInit, verbs::QpState::kReadyToReceive,
+          verbs::QpState::kReadyToSend}) {
+      to.qp_state = static_cast<uint8_t>(state);
+      to.attr_mask = verbs::qp_attribute::kState |
+                     testing::StepTo(state, verbs::QpType::kRc);
+      context_.Execute(
+          testing::PlainCommand(IB_USER_VERBS_CMD_MODIFY_QP, to, 0), 1,
+          [](const verbs::Answer& answer) { Require(answer.status.ok()); });
+    }
   }
 
   // By the file.
@@ -122,7 +213,8 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
   }
 
   bool MayCommand() override { return true; }
-  void Execute(size_t slot, Bytes command, std::optional<Bytes> data) override {
+  void Execute(size_t slot, Bytes command, std::optional<Bytes> data,
+               bool awaited) override {
     Require(under_way_.insert(slot).second);
     context_.Execute(
         command, 0,
@@ -132,7 +224,8 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
           Require(answer.response.size() <= Slot::kMostAnswer);
           rings_->Answer(slot, Errno::kOk, answer.response);
         },
-        data ? std::optional<verbs::ReadData>({1, *data}) : std::nullopt);
+        data ? std::optional<verbs::ReadData>({1, *data}) : std::nullopt,
+        awaited);
   }
 
   absl::StatusOr<int> GiveDescriptor(
@@ -148,6 +241,10 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
   }
   void OnEmptyQueue(uint32_t cq) override { rings_->SetEmpty(cq); }
   void OnUnknownQueue(uint32_t cq) override { rings_->SetUnknown(cq); }
+  void OnNoReceive() override { rings_->TakeReceives(); }
+  void OnPromise(uint32_t handle, const verbs::QpObject* qp) override {
+    if (rings_ != nullptr) rings_->SetPromise(handle, qp);
+  }
 
   testing::VirtualTimers timers_;
   fabric::Fabric fabric_{testing::Chain(1), timers_, {}};
@@ -161,6 +258,7 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
   RingSet set_;
   std::set<size_t> under_way_;
   int life_ = 0;
+  uint32_t qp_ = 0;
   std::unique_ptr<UverbsRings> rings_ = Attach();
   verbs::Context context_{fabric_.provider(topology::NodeId{0}),
                           verbs::AdapterIdentity{},

@@ -8,6 +8,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "testing/fake_memory.h"
 #include "testing/fake_provider.h"
@@ -24,11 +26,13 @@ class ContextTest : public ::testing::Test, private ContextClient {
   static constexpr uint64_t kReader = 77;  // the process that has read data
 
   Answer Execute(const testing::CommandBytes& command,
-                 std::optional<Bytes> data = std::nullopt) {
+                 std::optional<Bytes> data = std::nullopt,
+                 bool awaited = true) {
     std::optional<Answer> answer;
     context_->Execute(
         command, kThread, [&answer](Answer made) { answer = std::move(made); },
-        data ? std::optional<ReadData>({kReader, *data}) : std::nullopt);
+        data ? std::optional<ReadData>({kReader, *data}) : std::nullopt,
+        awaited);
     timers_.RunFor(absl::Milliseconds(1));
     EXPECT_TRUE(answer.has_value());
     return answer ? *std::move(answer) : Answer();
@@ -89,6 +93,9 @@ class ContextTest : public ::testing::Test, private ContextClient {
       std::make_shared<testing::FakeMemory>(timers_, 4096);
   std::map<int, std::shared_ptr<EventQueue>> given_;  // by descriptor
   bool gives_ = true;
+  // The queue pairs whose room was told, and whether they were there.
+  std::vector<std::pair<uint32_t, bool>> told_;
+  int no_receives_ = 0;
   std::unique_ptr<Context> context_ = std::make_unique<Context>(
       provider_, AdapterIdentity{0x1175, 0x24f0, 0x1'001b'0000},
       static_cast<ContextClient&>(*this), timers_);
@@ -106,6 +113,10 @@ class ContextTest : public ::testing::Test, private ContextClient {
   std::shared_ptr<Memory> MemoryOf(pid_t /*caller*/) override {
     return memory_;
   }
+  void OnPromise(uint32_t handle, const QpObject* qp) override {
+    told_.emplace_back(handle, qp != nullptr);
+  }
+  void OnNoReceive() override { ++no_receives_; }
 };
 
 }  // namespace ibemu::verbs

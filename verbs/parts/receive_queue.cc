@@ -13,7 +13,7 @@ absl::Status ReceiveQueue::Post(std::span<verbs::ReceiveRequest> requests,
       return absl::InvalidArgumentError(absl::StrFormat(
           "%d sges, %d are allowed", request.sges.size(), max_sges_));
     }
-    if (requests_.size() == max_requests_) {
+    if (limit_.IsFull(size())) {
       return absl::ResourceExhaustedError("the receive queue is full");
     }
     requests_.push_back(std::move(request));
@@ -26,6 +26,7 @@ std::optional<verbs::ReceiveRequest> ReceiveQueue::Take() {
   if (requests_.empty()) return std::nullopt;
   verbs::ReceiveRequest request = std::move(requests_.front());
   requests_.pop_front();
+  limit_.Shrink(size());
   return request;
 }
 

@@ -2,9 +2,11 @@
 #ifndef IBEMU_VERBS_PARTS_RECEIVE_QUEUE_H_
 #define IBEMU_VERBS_PARTS_RECEIVE_QUEUE_H_
 
+#include <cstdint>
 #include <deque>
 #include <optional>
 
+#include "verbs/parts/queue_limit.h"
 #include "verbs/provider.h"
 
 namespace ibemu::verbs {
@@ -14,12 +16,15 @@ namespace ibemu::verbs {
 class ReceiveQueue {
  public:
   ReceiveQueue(uint32_t max_requests, uint32_t max_sges)
-      : max_requests_(max_requests), max_sges_(max_sges) {}
+      : limit_(max_requests), max_sges_(max_sges) {}
 
-  uint32_t max_requests() const { return max_requests_; }
+  uint32_t max_requests() const { return limit_.size(); }
   uint32_t max_sges() const { return max_sges_; }
-  void SetMaxRequests(uint32_t most) { max_requests_ = most; }
+  void SetMaxRequests(uint32_t most) { limit_.Resize(most); }
   size_t size() const { return requests_.size(); }
+  size_t free() const { return limit_.Free(size()); }
+  // Lets so many more requests be posted, see QueueLimit.
+  void MakeRoom(size_t requests) { limit_.MakeRoom(size(), requests); }
 
   // Adds requests, see verbs::Srq::PostReceive().
   absl::Status Post(std::span<verbs::ReceiveRequest> requests, size_t& taken);
@@ -36,7 +41,7 @@ class ReceiveQueue {
   }
 
  private:
-  uint32_t max_requests_;
+  QueueLimit limit_;
   const uint32_t max_sges_;
   std::deque<verbs::ReceiveRequest> requests_;
 };

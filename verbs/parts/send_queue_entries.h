@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "verbs/parts/queue_limit.h"
+
 namespace ibemu::verbs {
 
 // The entries of a send queue.  A work request takes one up when it is posted,
@@ -13,19 +15,25 @@ namespace ibemu::verbs {
 // and mlx5 adapters a queue of unsignaled requests fills up.
 class SendQueueEntries {
  public:
-  explicit SendQueueEntries(uint32_t size) : size_(size) {}
+  explicit SendQueueEntries(uint32_t size) : limit_(size) {}
 
-  uint32_t size() const { return size_; }
+  uint32_t size() const { return limit_.size(); }
   uint64_t taken() const { return posted_ - freed_; }
-  bool full() const { return taken() >= size_; }
+  bool full() const { return limit_.IsFull(taken()); }
+  uint64_t free() const { return limit_.Free(taken()); }
+  // Lets so many more be taken, see QueueLimit.
+  void MakeRoom(uint64_t entries) { limit_.MakeRoom(taken(), entries); }
   // Takes an entry up and returns its number; numbers only grow.
   uint64_t Take() { return ++posted_; }
   // Frees the entries up to `number`.
-  void FreeUpTo(uint64_t number) { freed_ = std::max(freed_, number); }
-  void FreeAll() { freed_ = posted_; }
+  void FreeUpTo(uint64_t number) {
+    freed_ = std::max(freed_, number);
+    limit_.Shrink(taken());
+  }
+  void FreeAll() { FreeUpTo(posted_); }
 
  private:
-  const uint32_t size_;
+  QueueLimit limit_;
   uint64_t posted_ = 0, freed_ = 0;
 };
 

@@ -44,6 +44,9 @@ struct CommandCall {
   Done done;
   // The data of a POST_SEND, if the client itself has read them.
   std::optional<ReadData> data{};
+  // False: the client knows that all requests of its POST_SEND or POST_RECV are
+  // taken, see Qp::promise(), and goes on.
+  bool awaited = true;
   std::vector<std::byte> response{};
   absl::AnyInvocable<void()> undo{};
 };

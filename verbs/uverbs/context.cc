@@ -25,7 +25,7 @@ Context::Context(Provider& provider, AdapterIdentity identity,
       memory_(table_, provider, client, timers, objects_),
       ahs_(table_, provider, objects_),
       cqs_(table_, provider, client, timers, objects_),
-      qps_(table_, provider, objects_),
+      qps_(table_, provider, client, objects_),
       srqs_(table_, provider, objects_),
       work_requests_(table_, client, objects_) {
   table_.Add<ib_uverbs_get_context, ib_uverbs_get_context_resp>(
@@ -47,7 +47,7 @@ Context::~Context() {
 }
 
 void Context::Execute(Bytes written, pid_t caller, CommandCall::Done done,
-                      std::optional<ReadData> data) {
+                      std::optional<ReadData> data, bool awaited) {
   const auto fail = [&done](absl::Status status) {
     done(Answer{.status = std::move(status), .response = {}, .undo = {}});
   };
@@ -72,7 +72,8 @@ void Context::Execute(Bytes written, pid_t caller, CommandCall::Done done,
                    .address = method->response == 0 ? 0 : command->response,
                    .room = command->room,
                    .done = std::move(done),
-                   .data = data};
+                   .data = data,
+                   .awaited = awaited};
   absl::Status status = method->handler(call);
   if (!call.done) return;  // it answers later
   if (call.response.size() > call.room) call.response.resize(call.room);

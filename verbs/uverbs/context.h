@@ -53,9 +53,10 @@ class Context final : private AsyncEventListener {
   // client or, as an empty poll, for completions; not at all if the context
   // ends before.  With `caller` 0 no thread waits in a write(), and commands
   // that need its memory or a descriptor fail.  `data`: of a POST_SEND, if the
-  // client has read what it sends.
+  // client has read what it sends.  `awaited`: see CommandCall.
   void Execute(Bytes written, pid_t caller, CommandCall::Done done,
-               std::optional<ReadData> data = std::nullopt);
+               std::optional<ReadData> data = std::nullopt,
+               bool awaited = true);
 
   const ContextObjects& objects() const { return objects_; }
   // Returns the process that did GET_CONTEXT, see Memory::process(); 0: none

@@ -12,6 +12,8 @@
 
 namespace ibemu::verbs {
 
+struct QpObject;
+
 // The client of a Context, as far as its commands need more of it than write():
 // a front end implements it.
 class ContextClient {
@@ -30,6 +32,14 @@ class ContextClient {
   // completion queue, and that this may no longer be so.
   virtual void OnEmptyQueue(uint32_t /*cq*/) {}
   virtual void OnUnknownQueue(uint32_t /*cq*/) {}
+
+  // A message of a queue pair has found no receive request: what the client has
+  // posted without waiting is to be carried out before this returns.
+  virtual void OnNoReceive() {}
+
+  // Tells what can be posted to a queue pair, if that may have changed; null:
+  // it is gone.
+  virtual void OnPromise(uint32_t /*handle*/, const QpObject* /*qp*/) {}
 
  protected:
   ~ContextClient() = default;

@@ -2,8 +2,10 @@
 #ifndef IBEMU_VERBS_UVERBS_CONTEXT_OBJECTS_H_
 #define IBEMU_VERBS_UVERBS_CONTEXT_OBJECTS_H_
 
+#include <cstdint>
 #include <memory>
 
+#include "absl/container/flat_hash_map.h"
 #include "verbs/uverbs/event_queue.h"
 #include "verbs/uverbs/handle_table.h"
 #include "verbs/uverbs/objects.h"
@@ -27,6 +29,7 @@ struct ContextObjects {
   HandleTable<CqObject> cqs;
   HandleTable<SrqObject> srqs;
   HandleTable<QpObject> qps;
+  absl::flat_hash_map<uint32_t, uint32_t> qp_handles;  // by the numbers
 };
 
 }  // namespace ibemu::verbs

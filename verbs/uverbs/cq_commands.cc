@@ -181,12 +181,25 @@ absl::Status CqCommands::TakeCompletions(uint32_t handle, size_t most,
     cq->tells_of_old = false;
     client_.OnEmptyQueue(handle);
   }
+  TellPromises(completions);
   response = ToVector(header);
   for (const WorkCompletion& completion : completions) {
     const Bytes bytes = AsBytes(completion);
     response.insert(response.end(), bytes.begin(), bytes.end());
   }
   return absl::OkStatus();
+}
+
+// Completions make the queues that they come from emptier.
+void CqCommands::TellPromises(std::span<const WorkCompletion> completions) {
+  uint32_t last = 0;  // told of; no program has queue pair 0
+  for (const WorkCompletion& completion : completions) {
+    if (completion.qp_num == last) continue;
+    last = completion.qp_num;
+    const auto handle = objects_.qp_handles.find(last);
+    if (handle == objects_.qp_handles.end()) continue;
+    client_.OnPromise(handle->second, objects_.qps.Find(handle->second));
+  }
 }
 
 absl::Status CqCommands::ReqNotifyCq(CommandCall& call) {

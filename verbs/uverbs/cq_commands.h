@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -46,6 +47,7 @@ class CqCommands {
   absl::Status PollCq(CommandCall& call);
   absl::Status TakeCompletions(uint32_t handle, size_t most,
                                std::vector<std::byte>& response);
+  void TellPromises(std::span<const WorkCompletion> completions);
   void OnArrival(uint32_t handle);
   void EndPoll(uint64_t number);
   void EndPollsSoon();

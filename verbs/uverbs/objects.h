@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "verbs/provider.h"
+#include "verbs/uverbs/context_client.h"
 #include "verbs/uverbs/event_queue.h"
 
 namespace ibemu::verbs {
@@ -140,11 +141,14 @@ struct SrqObject final : ObjectListener {
 };
 
 struct QpObject final : ObjectListener {
-  QpObject(std::shared_ptr<EventQueue> async, uint64_t user_handle)
-      : events(std::move(async), user_handle) {}
+  QpObject(ContextClient& own_client, std::shared_ptr<EventQueue> async,
+           uint64_t user_handle)
+      : client(own_client), events(std::move(async), user_handle) {}
 
   void OnEvent(EventType type) override { events.Push(type); }
+  void OnNoReceive() override { client.OnNoReceive(); }
 
+  ContextClient& client;
   Use pd, send_cq, receive_cq, srq;
   // The handles of what it uses; no value: it has a receive queue of its own.
   uint32_t send_cq_handle = 0, receive_cq_handle = 0;

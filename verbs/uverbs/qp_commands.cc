@@ -99,8 +99,8 @@ bool IsKnown(uint8_t type) {
 }  // namespace
 
 QpCommands::QpCommands(CommandTable& table, Provider& provider,
-                       ContextObjects& objects)
-    : provider_(provider), objects_(objects) {
+                       ContextClient& client, ContextObjects& objects)
+    : provider_(provider), client_(client), objects_(objects) {
   table.Add<ib_uverbs_create_qp, ib_uverbs_create_qp_resp>(
       IB_USER_VERBS_CMD_CREATE_QP,
       [this](CommandCall& call) { return CreateQp(call); });
@@ -155,7 +155,8 @@ absl::StatusOr<QpInit> QpCommands::InitOf(
 absl::Status QpCommands::CreateQp(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_create_qp>(call.request);
   IBEMU_ASSIGN_OR_RETURN(const QpInit init, InitOf(request));
-  auto object = std::make_unique<QpObject>(objects_.async, request.user_handle);
+  auto object =
+      std::make_unique<QpObject>(client_, objects_.async, request.user_handle);
   IBEMU_ASSIGN_OR_RETURN(object->qp, provider_.CreateQp(init, *object));
   object->type = init.type;
   object->signal_all = init.signal_all;
@@ -177,9 +178,16 @@ absl::Status QpCommands::CreateQp(CommandCall& call) {
   response.max_recv_sge = capacity.receive_sges;
   response.max_inline_data = capacity.inline_bytes;
   response.qp_handle = objects_.qps.Add(std::move(object));
+  objects_.qp_handles[response.qpn] = response.qp_handle;
   call.response = ToVector(response);
-  call.undo = [this, handle = response.qp_handle] {
+  call.undo = [this, handle = response.qp_handle, number = response.qpn] {
     TakeBack(objects_.qps, handle);
+    if (objects_.qps.Find(handle) != nullptr) return;
+    client_.OnPromise(handle, nullptr);
+    const auto known = objects_.qp_handles.find(number);
+    if (known != objects_.qp_handles.end() && known->second == handle) {
+      objects_.qp_handles.erase(known);
+    }
   };
   return absl::OkStatus();
 }
@@ -229,7 +237,9 @@ absl::Status QpCommands::ModifyQp(CommandCall& call) {
   IBEMU_ASSIGN_OR_RETURN(QpObject * qp,
                          FindObject(objects_.qps, request.qp_handle));
   IBEMU_RETURN_IF_ERROR(CheckModification(request));
-  return qp->qp->Modify(AttributesOf(request));
+  absl::Status status = qp->qp->Modify(AttributesOf(request));
+  client_.OnPromise(request.qp_handle, qp);
+  return status;
 }
 
 absl::Status QpCommands::DestroyQp(CommandCall& call) {
@@ -238,6 +248,8 @@ absl::Status QpCommands::DestroyQp(CommandCall& call) {
                          FindObject(objects_.qps, request.qp_handle));
   if (!qp->groups.empty()) return StillUsed();
   call.response = ToVector(ib_uverbs_destroy_qp_resp{qp->events.delivered()});
+  client_.OnPromise(request.qp_handle, nullptr);
+  objects_.qp_handles.erase(qp->qp->number());
   objects_.qps.Remove(request.qp_handle);
   return absl::OkStatus();
 }

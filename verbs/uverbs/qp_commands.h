@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "verbs/provider.h"
 #include "verbs/uverbs/command_table.h"
+#include "verbs/uverbs/context_client.h"
 #include "verbs/uverbs/context_objects.h"
 
 namespace ibemu::verbs {
@@ -18,7 +19,8 @@ class QpCommands {
  public:
   // Adds its commands to `table`.  REQUIRES: all arguments outlive this object,
   // and `table` is not used when this object has ended.
-  QpCommands(CommandTable& table, Provider& provider, ContextObjects& objects);
+  QpCommands(CommandTable& table, Provider& provider, ContextClient& client,
+             ContextObjects& objects);
   QpCommands(const QpCommands&) = delete;
   QpCommands& operator=(const QpCommands&) = delete;
 
@@ -36,6 +38,7 @@ class QpCommands {
   absl::StatusOr<QpInit> InitOf(const ib_uverbs_create_qp& request) const;
 
   Provider& provider_;
+  ContextClient& client_;
   ContextObjects& objects_;
 };
 

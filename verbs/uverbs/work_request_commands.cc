@@ -123,8 +123,10 @@ absl::Status WorkRequestCommands::PostSend(CommandCall& call) {
     PostInline(call, request.qp_handle, std::move(sends), std::move(rest));
     return absl::OkStatus();
   }
+  if (!call.awaited) qp->qp->MakeRoom(sends.size(), 0);
   size_t taken = 0;
   absl::Status status = Post(*qp, sends, rest, taken);
+  client_.OnPromise(request.qp_handle, qp);
   call.response = BadRequest(status, taken);
   return status;
 }
@@ -158,6 +160,7 @@ void WorkRequestCommands::PostInline(CommandCall& call, uint32_t qp,
           read = object == nullptr
                      ? BadHandle(qp)
                      : (*self)->Post(*object, requests, rest, taken);
+          if (object != nullptr) (*self)->client_.OnPromise(qp, object);
         }
         std::vector<std::byte> response = BadRequest(read, taken);
         done(Answer{.status = std::move(read),
@@ -173,8 +176,10 @@ absl::Status WorkRequestCommands::PostRecv(CommandCall& call) {
                          FindObject(objects_.qps, request.qp_handle));
   IBEMU_ASSIGN_OR_RETURN(std::vector<ReceiveRequest> receives,
                          DecodeReceives(call.request));
+  if (!call.awaited) qp->qp->MakeRoom(0, receives.size());
   size_t taken = 0;
   absl::Status status = qp->qp->PostReceive(receives, taken);
+  client_.OnPromise(request.qp_handle, qp);
   call.response = BadRequest(status, taken);
   return status;
 }

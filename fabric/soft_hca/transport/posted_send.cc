@@ -34,24 +34,6 @@ PostedSend::PostedSend(verbs::SendRequest posted) : request(std::move(posted)) {
   }
 }
 
-bool PostedSend::IsOffered(verbs::QpType type,
-                           const verbs::SendRequest& request) {
-  switch (request.work.opcode) {
-    case IB_UVERBS_WR_SEND:
-    case IB_UVERBS_WR_SEND_WITH_IMM:
-      return true;
-    case IB_UVERBS_WR_RDMA_WRITE:
-    case IB_UVERBS_WR_RDMA_WRITE_WITH_IMM:
-      return type != verbs::QpType::kUd;
-    case IB_UVERBS_WR_RDMA_READ:
-    case IB_UVERBS_WR_ATOMIC_CMP_AND_SWP:
-    case IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD:
-      return type == verbs::QpType::kRc;
-    default:
-      return false;
-  }
-}
-
 std::string_view PostedSend::Name() const {
   switch (request.work.opcode) {
     case IB_UVERBS_WR_RDMA_WRITE:

@@ -33,9 +33,6 @@ struct PostedSend {
   uint32_t failure = 0;   // its completion status when it is the oldest
   int fetches = 0;        // RDMA READ or atomic requests in progress
 
-  // Returns true if queue pairs of `type` can do what `request` asks for.
-  static bool IsOffered(verbs::QpType type, const verbs::SendRequest& request);
-
   bool IsAtomic() const;
   // Returns true for an RDMA READ or an atomic operation, whose response
   // carries data.

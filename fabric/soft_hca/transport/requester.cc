@@ -51,6 +51,12 @@ absl::Status Requester::Post(std::span<verbs::SendRequest> requests,
   return status;
 }
 
+// A queue pair that is ready to send takes requests in all later states, too:
+// only its client resets it.
+size_t Requester::promised() const {
+  return qp_.state < State::kReadyToSend ? 0 : sends_.free();
+}
+
 void Requester::Start(uint32_t psn) {
   next_psn_ = psn;
   in_flight_.Start(psn);

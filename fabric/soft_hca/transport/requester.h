@@ -39,6 +39,10 @@ class Requester final : private PacketsInFlight::Listener,
   // Adds work requests, see verbs::Qp::PostSend().
   absl::Status Post(std::span<verbs::SendRequest> requests, size_t& taken);
 
+  // Returns how many requests are surely taken.
+  size_t promised() const;
+  void MakeRoom(size_t requests) { sends_.MakeRoom(requests); }
+
   // The next packet has PSN `psn`.
   void Start(uint32_t psn);
   uint32_t next_psn() const { return next_psn_; }

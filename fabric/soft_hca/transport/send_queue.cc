@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "verbs/offered_sends.h"
 #include "verbs/wc_status.h"
 #include "wire/psn.h"
 
@@ -13,7 +14,7 @@ absl::Status SendQueue::Post(std::span<verbs::SendRequest> requests,
                              size_t& taken) {
   for (verbs::SendRequest& request : requests) {
     if (request.sges.size() > qp_.init.capacity.send_sges ||
-        !PostedSend::IsOffered(qp_.init.type, request)) {
+        !verbs::IsOffered(qp_.init.type, request.work)) {
       return absl::InvalidArgumentError(absl::StrFormat(
           "operation %d, %d SGEs", request.work.opcode, request.sges.size()));
     }

@@ -34,7 +34,12 @@ class SendQueue {
   // Adds work requests, see verbs::Qp::PostSend().
   absl::Status Post(std::span<verbs::SendRequest> requests, size_t& taken);
 
+  // See verbs::Qp::MakeRoom().
+  void MakeRoom(size_t requests) { entries_.MakeRoom(requests); }
+
   size_t size() const { return entries_.size(); }
+  // Returns the number of places that are free.
+  size_t free() const { return entries_.free(); }
   // Returns the number of places that are taken up.
   size_t taken() const { return entries_.taken(); }
   // Returns true if a request was signaled since the last reset.

@@ -11,6 +11,7 @@
 #include "hca/mlx4/verbs/send_wqe.h"
 #include "hca/mlx4/verbs/verbs_provider.h"
 #include "hca/mlx4/verbs/work_completion.h"
+#include "verbs/offered_sends.h"
 #include "verbs/parts/memory_transfer.h"
 #include "verbs/wc_status.h"
 
@@ -38,7 +39,7 @@ absl::Status QpSendQueue::Post(std::span<verbs::SendRequest> requests,
         request.inline_data != nullptr &&
         request.inline_data->size() > core_.init.capacity.inline_bytes;
     if (request.sges.size() > core_.init.capacity.send_sges || too_long ||
-        !IsOffered(core_.init.type, request.work) ||
+        !verbs::IsOffered(core_.init.type, request.work) ||
         (core_.is_datagram() && request.address == nullptr)) {
       status = absl::InvalidArgumentError(absl::StrFormat(
           "operation %d, %d SGEs", request.work.opcode, request.sges.size()));

@@ -53,23 +53,6 @@ void AppendRemote(const ib_uverbs_send_wr& work, std::vector<std::byte>& wqe) {
 
 }  // namespace
 
-bool IsOffered(verbs::QpType type, const ib_uverbs_send_wr& work) {
-  switch (work.opcode) {
-    case IB_UVERBS_WR_SEND:
-    case IB_UVERBS_WR_SEND_WITH_IMM:
-      return true;
-    case IB_UVERBS_WR_RDMA_WRITE:
-    case IB_UVERBS_WR_RDMA_WRITE_WITH_IMM:
-      return type == verbs::QpType::kRc || type == verbs::QpType::kUc;
-    case IB_UVERBS_WR_RDMA_READ:
-    case IB_UVERBS_WR_ATOMIC_CMP_AND_SWP:
-    case IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD:
-      return type == verbs::QpType::kRc;
-    default:
-      return false;
-  }
-}
-
 std::vector<std::byte> MakeSendWqe(const ib_uverbs_send_wr& work,
                                    const prm::Mlx4Av* to,
                                    const WqePointer& data) {

@@ -16,9 +16,6 @@ constexpr int LogStrideOf(verbs::QpType type) {
   return type == verbs::QpType::kUd ? 7 : 6;
 }
 
-// Returns whether queue pairs of `type` send such requests here.
-bool IsOffered(verbs::QpType type, const ib_uverbs_send_wr& work);
-
 inline bool IsAtomic(const ib_uverbs_send_wr& work) {
   return work.opcode == IB_UVERBS_WR_ATOMIC_CMP_AND_SWP ||
          work.opcode == IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD;

@@ -2,6 +2,8 @@
 #ifndef IBEMU_TESTS_CUSE_UVERBS_COMMAND_SLOTS_H_
 #define IBEMU_TESTS_CUSE_UVERBS_COMMAND_SLOTS_H_
 
+#include <rdma/ib_user_verbs.h>
+
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -10,6 +12,7 @@
 #include "cuse/reply.h"
 #include "fast_path/rings/uverbs_ring_memory.h"
 #include "tests/cuse/rings/client_memory_file.h"
+#include "verbs/uverbs/command.h"
 
 namespace ibemu::cuse {
 
@@ -33,8 +36,23 @@ class CommandSlots {
       std::ranges::copy(*data, std::begin(filled.data));
       filled.data_length = static_cast<uint32_t>(data->size());
     }
+    filled.awaited = 1;
+    filled.order = memory->asked_so_far++;
     filled.state = fast_path::CommandState::kAsked;
+    memory->taken |= uint64_t{1} << slot;
     memory->asked |= uint64_t{1} << slot;
+  }
+  // Posts without waiting.
+  void Leave(size_t slot, Bytes post) {
+    Ask(slot, post);
+    memory->slots[slot].awaited = 0;
+    const auto command = verbs::ReadAs<ib_uverbs_cmd_hdr>(post).command;
+    if (command != IB_USER_VERBS_CMD_POST_RECV) return;
+    memory->asked &= ~(uint64_t{1} << slot);
+    memory->receives |= uint64_t{1} << slot;
+  }
+  bool IsFree(size_t slot) const {
+    return (memory->taken & uint64_t{1} << slot) == 0;
   }
   // Nothing as long as there is no answer.
   std::optional<Answer> AnswerIn(size_t slot) const {

@@ -221,43 +221,99 @@ TEST_F(UverbsFileRingsTest, FailAHeldPollWhenTheFileIsClosed) {
   EXPECT_EQ(AnswerIn(0)->error, EIO);
 }
 
-// What would need the memory of a thread that waits in a write().
-TEST_F(UverbsFileRingsTest, ReadNothingOutOfTheClient) {
-  ASSERT_EQ(Attach(), Errno::kOk);
-  const uint32_t queue = CreateQueue();
-  auto domain = Answered<ib_uverbs_alloc_pd>(0);
-  auto pair = Answered<ib_uverbs_create_qp>(0);
-  pair.pd_handle =
-      Write<ib_uverbs_alloc_pd_resp>(IB_USER_VERBS_CMD_ALLOC_PD, domain)
-          .pd_handle;
-  pair.send_cq_handle = pair.recv_cq_handle = queue;
-  pair.max_send_wr = 2;
-  pair.max_inline_data = 16;
-  pair.qp_type = static_cast<uint8_t>(verbs::QpType::kRc);
-  const uint32_t qp =
-      Write<ib_uverbs_create_qp_resp>(IB_USER_VERBS_CMD_CREATE_QP, pair)
-          .qp_handle;
+// A queue pair of the client.
+class UverbsFileQueuePairTest : public UverbsFileRingsTest {
+ protected:
+  UverbsFileQueuePairTest() {
+    EXPECT_EQ(Attach(), Errno::kOk);
+    auto pair = Answered<ib_uverbs_create_qp>(0);
+    pair.send_cq_handle = pair.recv_cq_handle = CreateQueue();
+    pair.pd_handle =
+        Write<ib_uverbs_alloc_pd_resp>(IB_USER_VERBS_CMD_ALLOC_PD,
+                                       Answered<ib_uverbs_alloc_pd>(0))
+            .pd_handle;
+    pair.max_send_wr = 2;
+    pair.max_inline_data = 16;
+    pair.qp_type = static_cast<uint8_t>(verbs::QpType::kRc);
+    qp_ = Write<ib_uverbs_create_qp_resp>(IB_USER_VERBS_CMD_CREATE_QP, pair)
+              .qp_handle;
+  }
 
-  CommandBytes body;
-  auto header = Answered<ib_uverbs_post_send>(8);
-  header.qp_handle = qp;
-  header.wr_count = header.sge_count = 1;
-  header.wqe_size = sizeof(ib_uverbs_send_wr);
-  testing::Append(body, header);
+  void Modify() {
+    auto request = verbs::Blank<ib_uverbs_modify_qp>();
+    request.qp_handle = qp_;
+    const RequestId write = driver_.StartWrite(
+        PlainCommand(IB_USER_VERBS_CMD_MODIFY_QP, request, 0), getpid());
+    EXPECT_EQ(driver_.AnswerTo(write)->error, Errno::kOk);
+  }
+  // Has the client told that it need not wait.
+  void Promise() {
+    provider_.qp->free = {.sends = 2, .receives = 2};
+    Modify();
+  }
+  CommandBytes Send() const {
+    return testing::PostCommand<ib_uverbs_send_wr>(IB_USER_VERBS_CMD_POST_SEND,
+                                                   8, qp_, {{}});
+  }
+  CommandBytes Receive() const {
+    return testing::PostCommand<ib_uverbs_recv_wr>(IB_USER_VERBS_CMD_POST_RECV,
+                                                   8, qp_, {{}});
+  }
+
+  uint32_t qp_ = 0;
+};
+
+TEST_F(UverbsFileQueuePairTest, TellWhatNeedNotBeWaitedFor) {
+  EXPECT_EQ(memory->PromiseOf(qp_).queue_pair, 0u);
+  Promise();
+  EXPECT_EQ(static_cast<uint32_t>(memory->PromiseOf(qp_).queue_pair), qp_ + 1);
+  EXPECT_EQ(memory->PromiseOf(qp_).sends_until, 2u);
+}
+
+TEST_F(UverbsFileQueuePairTest, CarryOutWhatWasLeftBeforeACallByTheFile) {
+  Promise();
+  Leave(0, Send());
+  EXPECT_TRUE(provider_.qp->sent.empty());
+  Modify();
+  EXPECT_EQ(provider_.qp->sent.size(), 1u);
+  EXPECT_TRUE(IsFree(0));
+}
+
+TEST_F(UverbsFileQueuePairTest, PostReceivesForAMessageThatFindsNone) {
+  Promise();
+  Leave(0, Receive());
+  provider_.qp->listener.OnNoReceive();
+  EXPECT_EQ(provider_.qp->received.size(), 1u);
+  EXPECT_TRUE(IsFree(0));
+}
+
+TEST_F(UverbsFileQueuePairTest, CarryOutWhatIsLeftWhenTheFileIsClosed) {
+  Promise();
+  Leave(0, Send());
+  timers_.RunFor(absl::Milliseconds(20));
+  file_->Close();
+  EXPECT_EQ(provider_.qp->sent.size(), 1u);
+}
+
+TEST_F(UverbsFileQueuePairTest, LeaveWhatIsOfSomebodyWithoutTheRight) {
+  Promise();
+  Leave(0, Send());
+  timers_.RunFor(absl::Milliseconds(20));
+  may_write_ = false;
+  file_->Close();
+  EXPECT_TRUE(provider_.qp->sent.empty());
+}
+
+// What would need the memory of a thread that waits in a write().
+TEST_F(UverbsFileQueuePairTest, ReadNothingOutOfTheClient) {
   ib_uverbs_send_wr work{};
   work.num_sge = 1;
   work.opcode = IB_UVERBS_WR_SEND;
   work.send_flags = 1 << 3;  // inline
-  testing::Append(body, work);
   const uint64_t secret = 1;
-  testing::Append(body,
-                  ib_uverbs_sge{reinterpret_cast<uintptr_t>(&secret), 8, 0});
-  CommandBytes command;
-  testing::Append(
-      command,
-      ib_uverbs_cmd_hdr{IB_USER_VERBS_CMD_POST_SEND,
-                        static_cast<uint16_t>((8 + body.size()) / 4), 1});
-  command.insert(command.end(), body.begin(), body.end());
+  const CommandBytes command = testing::PostCommand<ib_uverbs_send_wr>(
+      IB_USER_VERBS_CMD_POST_SEND, 8, qp_, {work},
+      {{reinterpret_cast<uintptr_t>(&secret), 8, 0}});
   Ask(0, command);
   set_.Look();
   posts_.WaitAndRun();

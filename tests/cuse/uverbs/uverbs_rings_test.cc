@@ -5,9 +5,12 @@
 #include <rdma/ib_user_verbs.h>
 #include <unistd.h>
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <vector>
 
+#include "testing/fake_provider.h"
 #include "testing/uverbs_commands.h"
 #include "tests/cuse/uverbs/command_slots.h"
 
@@ -16,9 +19,25 @@ namespace {
 
 using testing::Answered, testing::CommandBytes, testing::PlainCommand;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
+using ::testing::IsEmpty, ::testing::SizeIs;
 
 constexpr std::byte kSeven{7};
+
+constexpr uint32_t kQp = 5;
+
+// A post of so many requests, as far as rings look at it.
+CommandBytes Post(uint32_t command, uint32_t requests, uint32_t qp = kQp) {
+  auto request = Answered<ib_uverbs_post_recv>(8);
+  request.qp_handle = qp;
+  request.wr_count = requests;
+  return PlainCommand(command, request, 4);
+}
+CommandBytes Send(uint32_t requests = 1) {
+  return Post(IB_USER_VERBS_CMD_POST_SEND, requests);
+}
+CommandBytes Receive(uint32_t requests = 1) {
+  return Post(IB_USER_VERBS_CMD_POST_RECV, requests);
+}
 
 // A poll of so many completions.
 CommandBytes Poll(uint32_t most) {
@@ -40,15 +59,20 @@ class UverbsRingsTest : public ::testing::Test,
   RingSet set_;
   std::optional<UverbsRings> rings_;
   bool may_command_ = true;
-  std::vector<size_t> executed_;  // slots
+  std::function<void()> on_execute_;  // or null
+  std::vector<size_t> executed_;      // slots
+  std::vector<size_t> unawaited_;     // of these
   std::map<size_t, std::vector<std::byte>> commands_, data_;
 
  private:
   bool MayCommand() override { return may_command_; }
-  void Execute(size_t slot, Bytes command, std::optional<Bytes> data) override {
+  void Execute(size_t slot, Bytes command, std::optional<Bytes> data,
+               bool awaited) override {
     executed_.push_back(slot);
+    if (!awaited) unawaited_.push_back(slot);
     commands_[slot] = {command.begin(), command.end()};
     if (data) data_[slot] = {data->begin(), data->end()};
+    if (on_execute_) on_execute_();
   }
 };
 
@@ -124,6 +148,200 @@ TEST_F(UverbsRingsTest, EndForMoreDataThanASlotHas) {
   Ask(0, Poll(1));
   memory->slots[0].data_length = Slot::kMostData + 1;
   rings_->CatchUp();
+  EXPECT_THAT(executed_, IsEmpty());
+  EXPECT_TRUE(closed());
+}
+
+// A client that need not wait for what it posts.
+class UnawaitedTest : public UverbsRingsTest, private verbs::ContextClient {
+ protected:
+  UnawaitedTest() {
+    auto fake = std::make_unique<testing::FakeQp>(init_, qp_);
+    fake_ = fake.get();
+    qp_.qp = std::move(fake);
+  }
+
+  void Promise(verbs::QpPromise promise) {
+    fake_->free = promise;
+    rings_->SetPromise(kQp, &qp_);
+  }
+  const fast_path::QueuePairPromise& told() const {
+    return memory->PromiseOf(kQp);
+  }
+
+  uint32_t named() const { return static_cast<uint32_t>(told().queue_pair); }
+
+  verbs::QpInit init_{.capacity = {.send_requests = 9,
+                                   .receive_requests = 9,
+                                   .send_sges = 2,
+                                   .receive_sges = 3,
+                                   .inline_bytes = 64}};
+  verbs::QpObject qp_{*this, std::make_shared<verbs::EventQueue>(8), 0};
+  testing::FakeQp* fake_;
+
+ private:
+  absl::StatusOr<int> GiveDescriptor(
+      Events, pid_t, std::shared_ptr<verbs::EventQueue>) override {
+    return absl::AbortedError("");
+  }
+  std::shared_ptr<verbs::Memory> MemoryOf(pid_t) override { return nullptr; }
+};
+
+TEST_F(UnawaitedTest, APromiseIsTold) {
+  Promise({.sends = 4, .receives = 6});
+  EXPECT_EQ(named(), kQp + 1);
+  EXPECT_EQ(told().type, static_cast<uint32_t>(verbs::QpType::kRc));
+  EXPECT_EQ(told().send_sges, 2u);
+  EXPECT_EQ(told().receive_sges, 3u);
+  EXPECT_EQ(told().inline_bytes, 64u);
+  EXPECT_EQ(told().sends_until, 4u);
+  EXPECT_EQ(told().receives_until, 6u);
+}
+
+TEST_F(UnawaitedTest, SendersOfDatagramsAlwaysWait) {
+  qp_.type = verbs::QpType::kUd;
+  Promise({.sends = 4, .receives = 6});
+  EXPECT_EQ(told().sends_until, 0u);
+  EXPECT_EQ(told().receives_until, 6u);
+}
+
+TEST_F(UnawaitedTest, AQueuePairThatIsGonePromisesNothing) {
+  Promise({.sends = 4});
+  rings_->SetPromise(kQp + Memory::kQueuePairs, nullptr);
+  EXPECT_EQ(named(), kQp + 1) << "another one in its place";
+  rings_->SetPromise(kQp, nullptr);
+  EXPECT_EQ(told().queue_pair, 0u);
+}
+
+TEST_F(UnawaitedTest, WhatIsPostedCountsBesideWhatIsPromised) {
+  Promise({.sends = 4});
+  Leave(0, Send(3));
+  rings_->CatchUp();
+  EXPECT_THAT(unawaited_, ElementsAre(0u));
+  Promise({.sends = 2});
+  EXPECT_EQ(told().sends_until, 5u);
+}
+
+TEST_F(UnawaitedTest, ASlotIsFreeOnceItsCommandIsCarriedOut) {
+  Promise({.sends = 4});
+  Leave(0, Send());
+  rings_->CatchUp();
+  EXPECT_FALSE(IsFree(0));
+  rings_->Answer(0, Errno::kOk, std::vector{kSeven});
+  EXPECT_TRUE(IsFree(0));
+  EXPECT_FALSE(AnswerIn(0)) << "the slot may be another command's already";
+}
+
+TEST_F(UnawaitedTest, CommandsAreCarriedOutInTheirOrder) {
+  Promise({.sends = 4});
+  memory->asked_so_far = UINT32_MAX - 1;  // which is nothing special
+  Leave(9, Send());
+  Leave(2, Send());
+  Ask(40, Poll(1));
+  Leave(0, Send());
+  rings_->CatchUp();
+  EXPECT_THAT(executed_, ElementsAre(9u, 2u, 40u, 0u));
+  EXPECT_THAT(unawaited_, ElementsAre(9u, 2u, 0u));
+}
+
+// A client that counts in its own way gets its own order, and harms nobody.
+TEST_F(UnawaitedTest, AnyNumbersHaveAnOrder) {
+  Promise({.sends = 64});
+  for (size_t slot = 0; slot < Memory::kSlots; ++slot) {
+    Leave(slot, Send());
+    memory->slots[slot].order = slot == 32 ? 0x80000000 : 0;
+  }
+  rings_->CatchUp();
+  EXPECT_THAT(executed_, SizeIs(Memory::kSlots));
+  EXPECT_EQ(executed_[0], 32u) << "the farthest from the first, below it";
+  EXPECT_FALSE(closed());
+}
+
+TEST_F(UnawaitedTest, ANameThatComesAgainIsAnotherOne) {
+  Promise({.sends = 4});
+  const uint64_t first = told().queue_pair;
+  rings_->SetPromise(kQp + Memory::kQueuePairs, &qp_);
+  EXPECT_EQ(named(), kQp + Memory::kQueuePairs + 1);
+  Promise({.sends = 4});
+  EXPECT_EQ(named(), kQp + 1);
+  EXPECT_NE(told().queue_pair, first);
+}
+
+// Somebody's thread leaves a receive request and then waits for a command,
+// while the daemon carries out others.
+TEST_F(UnawaitedTest, ACommandFindsWhatItsThreadHasLeftBefore) {
+  Promise({.receives = 1});
+  Ask(0, Poll(1));
+  on_execute_ = [this] {
+    on_execute_ = nullptr;
+    Leave(9, Receive());
+    Ask(3, Receive());
+  };
+  rings_->CatchUp();
+  rings_->CatchUp();
+  EXPECT_THAT(executed_, ElementsAre(0u, 9u, 3u));
+}
+
+TEST_F(UnawaitedTest, ReceivesComeFirst) {
+  Promise({.sends = 4, .receives = 4});
+  Leave(0, Send());
+  Leave(7, Receive());
+  Leave(1, Receive());
+  EXPECT_TRUE(set_.BeforeSleep()) << "nobody is served yet";
+  rings_->CatchUp();
+  EXPECT_THAT(executed_, ElementsAre(7u, 1u, 0u));
+}
+
+TEST_F(UnawaitedTest, ReceivesAreTakenAloneForAMessage) {
+  Promise({.sends = 4, .receives = 4});
+  Leave(0, Send());
+  Leave(1, Receive());
+  rings_->TakeReceives();
+  EXPECT_THAT(executed_, ElementsAre(1u));
+  rings_->TakeReceives();
+  rings_->CatchUp();
+  EXPECT_THAT(executed_, ElementsAre(1u, 0u));
+}
+
+TEST_F(UnawaitedTest, ReceivesOfWhoMayNotCommandAreNotTaken) {
+  Promise({.receives = 4});
+  Leave(1, Receive());
+  may_command_ = false;
+  rings_->TakeReceives();
+  EXPECT_THAT(executed_, IsEmpty());
+  EXPECT_TRUE(closed());
+}
+
+TEST_F(UnawaitedTest, AReceiveKeepsTheDaemonAwake) {
+  rings_->CatchUp();
+  Promise({.receives = 4});
+  Leave(1, Receive());
+  EXPECT_FALSE(set_.BeforeSleep());
+}
+
+TEST_F(UnawaitedTest, EndForWhoPostsMoreThanWasPromised) {
+  Promise({.sends = 4, .receives = 2});
+  Leave(0, Send(4));
+  rings_->CatchUp();
+  Leave(1, Send());
+  rings_->CatchUp();
+  EXPECT_THAT(executed_, ElementsAre(0u));
+  EXPECT_TRUE(closed());
+}
+
+TEST_F(UnawaitedTest, EndForWhoDoesNotWaitForAPoll) {
+  Leave(0, Poll(1));
+  rings_->CatchUp();
+  EXPECT_THAT(executed_, IsEmpty());
+  EXPECT_TRUE(closed());
+}
+
+TEST_F(UnawaitedTest, EndForWhoHasOthersTakenAsReceives) {
+  Promise({.sends = 4});
+  Ask(0, Send());
+  memory->asked = 0;
+  memory->receives = 1;
+  rings_->TakeReceives();
   EXPECT_THAT(executed_, IsEmpty());
   EXPECT_TRUE(closed());
 }

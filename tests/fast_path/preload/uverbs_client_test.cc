@@ -317,5 +317,93 @@ TEST_F(UverbsClientTest, LeavesAPollOfAnEmptyQueueToTheFileWhenItIsClosed) {
   EXPECT_EQ(Write(Poll()), Way::kAsleep);
 }
 
+// A queue pair, handle 0, that takes posts.
+class PromisedUverbsClientTest : public UverbsClientTest {
+ protected:
+  PromisedUverbsClientTest() {
+    QueuePairPromise& promise = memory_->PromiseOf(0);
+    promise.queue_pair = 1;
+    promise.type = static_cast<uint32_t>(verbs::QpType::kRc);
+    promise.send_sges = promise.receive_sges = 1;
+    promise.inline_bytes = 8;
+    promise.sends_until = 60;
+    promise.receives_until = 1;
+  }
+
+  CommandBytes Send8() { return Send(reinterpret_cast<uintptr_t>(&data), 8); }
+  // One request without SGEs.
+  CommandBytes Receive() {
+    auto header = Answered<ib_uverbs_post_recv>(Place());
+    header.wr_count = 1;
+    header.wqe_size = sizeof(ib_uverbs_recv_wr);
+    struct {
+      ib_uverbs_cmd_hdr command;
+      std::byte list[sizeof header + sizeof(ib_uverbs_recv_wr)];
+    } bytes{};
+    bytes.command = {IB_USER_VERBS_CMD_POST_RECV, sizeof bytes / 4, 1};
+    std::memcpy(bytes.list, &header, sizeof header);
+    CommandBytes command;
+    testing::Append(command, bytes);
+    return command;
+  }
+
+  const uint64_t data = 0x0807060504030201;
+};
+
+TEST_F(PromisedUverbsClientTest, DoesNotWaitForWhatItKnows) {
+  response_.assign(8, std::byte{9});
+  EXPECT_EQ(Write(Send8()), Way::kRing);
+  EXPECT_EQ(error_, 0);
+  EXPECT_EQ(response_[0], std::byte{0}) << "no bad request";
+  EXPECT_EQ(response_[4], std::byte{9}) << "beyond the response";
+  const CommandSlot& slot = memory_->slots[0];
+  EXPECT_EQ(slot.awaited, 0u);
+  EXPECT_EQ(slot.data_length, 8u);
+  EXPECT_EQ(slot.data[7], std::byte{8});
+  EXPECT_EQ(memory_->asked, 1u);
+  EXPECT_EQ(memory_->taken, 1u) << "the daemon gives it back";
+}
+
+TEST_F(PromisedUverbsClientTest, LeavesReceivesAmongReceives) {
+  EXPECT_EQ(Write(Receive()), Way::kRing);
+  EXPECT_EQ(memory_->receives, 1u);
+  EXPECT_EQ(memory_->asked, 0u);
+}
+
+TEST_F(PromisedUverbsClientTest, NumbersItsCommands) {
+  memory_->asked_so_far = UINT32_MAX;
+  EXPECT_EQ(Write(Send8()), Way::kRing);
+  EXPECT_EQ(Write(Receive()), Way::kRing);
+  EXPECT_EQ(memory_->slots[0].order, UINT32_MAX);
+  EXPECT_EQ(memory_->slots[1].order, 0u);
+}
+
+TEST_F(PromisedUverbsClientTest, WaitsWhereNothingIsPromised) {
+  memory_->PromiseOf(0).sends_until = 0;
+  EXPECT_EQ(WriteAnswered(Send8(), ENOMEM, std::vector<std::byte>(4)),
+            Way::kRing);
+  EXPECT_EQ(error_, ENOMEM);
+  EXPECT_EQ(memory_->slots[0].awaited, 1u);
+}
+
+TEST_F(PromisedUverbsClientTest, LeavesSlotsForOtherCommands) {
+  for (int i = 0; i < 48; ++i) ASSERT_EQ(Write(Send8()), Way::kRing);
+  std::thread daemon([this] {
+    while ((memory_->asked & uint64_t{1} << 48) == 0) sched_yield();
+    memory_->control.daemon_sleeps = 1;
+  });
+  EXPECT_EQ(Write(Send8()), Way::kAsleep) << "it waits";
+  daemon.join();
+  EXPECT_EQ(memory_->PromiseOf(0).sends, 48u);
+}
+
+TEST_F(PromisedUverbsClientTest, ClaimsNothingWhereNobodyLooks) {
+  memory_->control.daemon_sleeps = 1;
+  EXPECT_EQ(Write(Send8()), Way::kAsleep);
+  EXPECT_EQ(memory_->PromiseOf(0).sends, 0u);
+  EXPECT_EQ(memory_->asked, 0u);
+  EXPECT_EQ(memory_->taken, 0u);
+}
+
 }  // namespace
 }  // namespace ibemu::fast_path
