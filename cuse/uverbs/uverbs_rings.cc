@@ -42,10 +42,9 @@ bool IsForRings(uint32_t command) {
 
 // Returns true if it is such a command, with room for no longer an answer than
 // a slot has.
-bool IsAllowed(Bytes command) {
-  const auto parsed = verbs::ParseCommand(command);
-  return parsed.ok() && !parsed->extended && IsForRings(parsed->number) &&
-         parsed->room <= fast_path::CommandSlot::kMostAnswer;
+bool IsAllowed(const verbs::Command& command) {
+  return !command.extended && IsForRings(command.number) &&
+         command.room <= fast_path::CommandSlot::kMostAnswer;
 }
 
 // Not FUTEX_PRIVATE: the waiter is another process.
@@ -147,9 +146,10 @@ bool UverbsRings::Begin(size_t number, bool receives) {
   std::memcpy(command.data(), slot.command, command_length);
   if (has_data) std::memcpy(data.data(), slot.data, data_length);
   const Bytes whole = Bytes(command).first(command_length);
-  if (!IsAllowed(whole)) return false;
+  const auto parsed = verbs::ParseCommand(whole);
+  if (!parsed.ok() || !IsAllowed(*parsed)) return false;
   if (!awaited) {
-    if (!CountUnawaited(whole, receives)) return false;
+    if (!CountUnawaited(*parsed, receives)) return false;
     unawaited_ |= BitOf(number);
   }
   under_way_ |= BitOf(number);
@@ -160,15 +160,14 @@ bool UverbsRings::Begin(size_t number, bool receives) {
   return true;
 }
 
-bool UverbsRings::CountUnawaited(Bytes command, bool receives) {
-  const auto parsed = verbs::ParseCommand(command);
-  if (parsed->number != (receives ? IB_USER_VERBS_CMD_POST_RECV
+bool UverbsRings::CountUnawaited(const verbs::Command& command, bool receives) {
+  if (command.number != (receives ? IB_USER_VERBS_CMD_POST_RECV
                                   : IB_USER_VERBS_CMD_POST_SEND) ||
-      parsed->request.size() < sizeof(ib_uverbs_post_recv)) {
+      command.request.size() < sizeof(ib_uverbs_post_recv)) {
     return false;
   }
   // Sends and receives have the same header.
-  const auto post = verbs::ReadAs<ib_uverbs_post_recv>(parsed->request);
+  const auto post = verbs::ReadAs<ib_uverbs_post_recv>(command.request);
   Place& place = places_[post.qp_handle % places_.size()];
   return (receives ? place.receives : place.sends).Post(post.wr_count);
 }

@@ -16,6 +16,7 @@
 #include "cuse/rings/shared_memory.h"
 #include "cuse/uverbs/promise_count.h"
 #include "fast_path/rings/uverbs_ring_memory.h"
+#include "verbs/uverbs/command.h"
 #include "verbs/uverbs/objects.h"
 
 namespace ibemu::cuse {
@@ -97,7 +98,7 @@ class UverbsRings final : private RingSet::Rings {
   absl::InlinedVector<size_t, 4> InOrder(uint64_t asked) const;
   // Counts a post that the client does not wait for.  Returns false if there
   // can be none like that.
-  bool CountUnawaited(Bytes command, bool receives);
+  bool CountUnawaited(const verbs::Command& command, bool receives);
 
   RingSet& set_;
   const SharedMemory shared_;

@@ -19,8 +19,8 @@ namespace ibemu::fast_path {
 // pair.  Who has one need not wait for the answer to a post: it is known.
 class PromiseClaim {
  public:
-  // Takes up as much as all requests of a list, which are as the queue pair
-  // takes them.  Returns false if that is not sure.
+  // Takes up the promise for all requests of a list.  Returns false, and takes
+  // up nothing, if fewer are promised or if one of them may be refused.
   template <class Work>
   bool Claim(UverbsRingMemory& memory, const WorkRequestList<Work>& list) {
     QueuePairPromise& promise = memory.PromiseOf(list.queue());

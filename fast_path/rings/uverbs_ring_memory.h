@@ -46,9 +46,9 @@ struct CommandSlot {
   std::byte data[kMostData];
 };
 
-// What can be posted to a queue pair without a refusal, so that who posts need
-// not wait for the answer.  Requests are counted from the beginning; numbers
-// wrap around.
+// A QueuePairPromise is the number and the kind of work requests that a queue
+// pair surely takes, so that who posts them need not wait for the answer.
+// Requests are counted from the beginning; numbers wrap around.
 struct QueuePairPromise {
   // The daemon's: the handle, plus 1, and in the upper half how often that has
   // changed; and what requests may be like.

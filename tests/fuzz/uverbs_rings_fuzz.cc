@@ -69,8 +69,8 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
       case 5:
         Reopen();
         break;
-      case 6:
-      case 7:
+      case 14:
+      case 15:
         Leave(input);
         break;
       default:
@@ -124,6 +124,7 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
     command.insert(command.end(), body.begin(), body.end());
     Fill(input, number, command);
     memory_.slots[number].awaited = 0;
+    memory_.slots[number].order = input.Short() * 0x10001u;
     const bool among_receives = sends == ((what & 4) != 0);
     (among_receives ? memory_.receives : memory_.asked) |= uint64_t{1}
                                                            << number;
@@ -137,7 +138,6 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
     const Bytes data = input.Take(length);
     std::memcpy(slot.data, data.data(), data.size());
     slot.data_length = length == 0 ? Slot::kNoData : length;
-    slot.order = input.Short() * 0x10001u;
     slot.state = fast_path::CommandState::kAsked;
   }
 

@@ -4,8 +4,7 @@
 namespace ibemu::verbs {
 namespace {
 
-using testing::Answered, testing::Append, testing::CommandBytes,
-    testing::FakeMemory;
+using testing::Answered, testing::CommandBytes, testing::FakeMemory;
 
 class ObjectsTest : public ContextTest {
  protected:
@@ -41,27 +40,14 @@ class ObjectsTest : public ContextTest {
   // One request of one piece, `count` times.  The last piece has `last` bytes.
   CommandBytes PostSend(uint32_t qp, uint32_t count, uint32_t flags = 0,
                         uint32_t last = 5) {
-    CommandBytes body;
-    auto header = Answered<ib_uverbs_post_send>(kPlace);
-    header.qp_handle = qp;
-    header.wr_count = header.sge_count = count;
-    header.wqe_size = sizeof(ib_uverbs_send_wr);
-    Append(body, header);
     ib_uverbs_send_wr work{};
     work.num_sge = 1;
     work.opcode = IB_UVERBS_WR_SEND;
     work.send_flags = flags;
-    for (uint32_t i = 0; i < count; ++i) Append(body, work);
-    for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t size = i + 1 == count ? last : 5;
-      Append(body, ib_uverbs_sge{FakeMemory::kStart, size, 0x11});
-    }
-    CommandBytes command;
-    Append(command,
-           ib_uverbs_cmd_hdr{IB_USER_VERBS_CMD_POST_SEND,
-                             static_cast<uint16_t>((8 + body.size()) / 4), 1});
-    command.insert(command.end(), body.begin(), body.end());
-    return command;
+    std::vector<ib_uverbs_sge> sges(count, {FakeMemory::kStart, 5, 0x11});
+    if (count > 0) sges.back().length = last;
+    return testing::PostCommand(IB_USER_VERBS_CMD_POST_SEND, kPlace, qp,
+                                std::vector(count, work), sges);
   }
   static uint32_t BadRequest(const Answer& answer) {
     return ReadAs<ib_uverbs_post_send_resp>(answer.response).bad_wr;

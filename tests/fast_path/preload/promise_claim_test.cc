@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "testing/uverbs_commands.h"
@@ -53,7 +54,10 @@ class PromiseClaimTest : public ::testing::Test {
 
   template <class Work>
   bool Claims(const std::vector<Work>& works, uint32_t qp = kQp) {
-    const CommandBytes bytes = Post(works, qp);
+    return ClaimsAll<Work>(Post(works, qp));
+  }
+  template <class Work>
+  bool ClaimsAll(std::span<const std::byte> bytes) {
     return claim_.Claim(*memory_,
                         WorkRequestList<Work>(bytes.data(), bytes.size()));
   }
@@ -121,8 +125,7 @@ TEST_F(PromiseClaimTest, IsNotForListsThatSayMoreThanTheyHave) {
   const CommandBytes whole = Post(std::vector{SendOf(1), SendOf(2)});
   for (size_t size = sizeof(ib_uverbs_cmd_hdr) + sizeof(ib_uverbs_post_recv);
        size < whole.size(); ++size) {
-    EXPECT_FALSE(claim_.Claim(
-        *memory_, WorkRequestList<ib_uverbs_send_wr>(whole.data(), size)))
+    EXPECT_FALSE(ClaimsAll<ib_uverbs_send_wr>(std::span(whole).first(size)))
         << size;
   }
   EXPECT_EQ(promise_.sends, 0u);
@@ -130,14 +133,12 @@ TEST_F(PromiseClaimTest, IsNotForListsThatSayMoreThanTheyHave) {
   constexpr size_t kSges =
       sizeof(ib_uverbs_cmd_hdr) + offsetof(ib_uverbs_post_recv, sge_count);
   fewer[kSges] = std::byte{2};
-  EXPECT_FALSE(claim_.Claim(*memory_, WorkRequestList<ib_uverbs_send_wr>(
-                                          fewer.data(), fewer.size())));
+  EXPECT_FALSE(ClaimsAll<ib_uverbs_send_wr>(fewer));
   CommandBytes smaller = whole;
   constexpr size_t kSize =
       sizeof(ib_uverbs_cmd_hdr) + offsetof(ib_uverbs_post_recv, wqe_size);
   smaller[kSize] = std::byte{8};
-  EXPECT_FALSE(claim_.Claim(*memory_, WorkRequestList<ib_uverbs_send_wr>(
-                                          smaller.data(), smaller.size())));
+  EXPECT_FALSE(ClaimsAll<ib_uverbs_send_wr>(smaller));
 }
 
 }  // namespace

@@ -56,26 +56,13 @@ class UverbsClientTest : public ::testing::Test {
   // One request of one piece.
   CommandBytes Send(uint64_t address, uint32_t length, uint32_t flags = 0,
                     uint32_t opcode = IB_UVERBS_WR_SEND) {
-    CommandBytes body;
-    auto header = Answered<ib_uverbs_post_send>(Place());
-    header.wr_count = header.sge_count = 1;
-    header.wqe_size = sizeof(ib_uverbs_send_wr);
-    testing::Append(body, header);
     ib_uverbs_send_wr work{};
     work.num_sge = 1;
     work.opcode = opcode;
     work.send_flags = flags;
-    testing::Append(body, work);
-    testing::Append(body, ib_uverbs_sge{address, length, 0x11});
-    CommandBytes command;
-    testing::Append(
-        command,
-        ib_uverbs_cmd_hdr{IB_USER_VERBS_CMD_POST_SEND,
-                          static_cast<uint16_t>(
-                              (sizeof(ib_uverbs_cmd_hdr) + body.size()) / 4),
-                          1});
-    command.insert(command.end(), body.begin(), body.end());
-    return command;
+    return testing::PostCommand<ib_uverbs_send_wr>(IB_USER_VERBS_CMD_POST_SEND,
+                                                   Place(), 0, {work},
+                                                   {{address, length, 0x11}});
   }
   Way Write(const CommandBytes& command) {
     return UverbsClient(*memory_, *facts_, -1)
@@ -333,18 +320,8 @@ class PromisedUverbsClientTest : public UverbsClientTest {
   CommandBytes Send8() { return Send(reinterpret_cast<uintptr_t>(&data), 8); }
   // One request without SGEs.
   CommandBytes Receive() {
-    auto header = Answered<ib_uverbs_post_recv>(Place());
-    header.wr_count = 1;
-    header.wqe_size = sizeof(ib_uverbs_recv_wr);
-    struct {
-      ib_uverbs_cmd_hdr command;
-      std::byte list[sizeof header + sizeof(ib_uverbs_recv_wr)];
-    } bytes{};
-    bytes.command = {IB_USER_VERBS_CMD_POST_RECV, sizeof bytes / 4, 1};
-    std::memcpy(bytes.list, &header, sizeof header);
-    CommandBytes command;
-    testing::Append(command, bytes);
-    return command;
+    return testing::PostCommand<ib_uverbs_recv_wr>(IB_USER_VERBS_CMD_POST_RECV,
+                                                   Place(), 0, {{}});
   }
 
   const uint64_t data = 0x0807060504030201;
