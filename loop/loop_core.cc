@@ -25,6 +25,10 @@ constexpr size_t kMaxEager = 4;
 // and had something to say in one of the last busy waits.
 constexpr int kMaxVain = 8;
 
+// To ask the kernel for their requests takes as long as to handle one that was
+// looked for, and who shares memory mostly has the next one soon.
+constexpr absl::Duration kEagerPause = absl::Microseconds(5);
+
 // Idle tasks wait for so many rounds at most.
 constexpr int kMaxRounds = 4;
 
@@ -230,10 +234,14 @@ void LoopCore::OnFound(const Interest& interest) {
 
 // Clients often ask in turns, so all who asked lately are waited for.
 bool LoopCore::WaitBusily() {
-  if (!std::exchange(found_, false)) return true;
-  std::erase_if(eager_, [](Eager& eager) { return ++eager.vain > kMaxVain; });
-  patience_.OnRequest(Now() - answered_);
-  answered_ = Now();
+  const bool goes_on = std::exchange(busy_, false);
+  if (std::exchange(found_, false)) {
+    std::erase_if(eager_, [](Eager& eager) { return ++eager.vain > kMaxVain; });
+    patience_.OnRequest(Now() - answered_);
+    answered_ = Now();
+  } else if (!goes_on) {
+    return true;
+  }
   for (int served = 0; patience_.Pays();) {
     if (served == kMaxAtOnce) {
       busy_ = true;
@@ -241,10 +249,11 @@ bool LoopCore::WaitBusily() {
     }
     const bool looked = Look();
     if (!RunBriefJobs()) return false;
+    if (looked) found_by_look_ = Now();
+    const bool asks = !looked && Now() - found_by_look_ >= kEagerPause;
     bool found = looked;
     for (Eager& eager : eager_) {
-      // To ask the kernel would cost more than what was found already.
-      if (looked || !Call(eager.interest)) continue;
+      if (!asks || !Call(eager.interest)) continue;
       found = true;
       eager.vain = 0;
       if (!RunBriefJobs()) return false;
@@ -268,8 +277,9 @@ bool LoopCore::WaitBusily() {
       sched_yield();
       yields_.OnYield(absl::ToUnixNanos(now), absl::ToUnixNanos(Now()));
     }
-    if (stopped_ ||
-        timers_.NextDeadline().value_or(absl::InfiniteFuture()) <= now) {
+    if (stopped_) break;
+    if (timers_.NextDeadline().value_or(absl::InfiniteFuture()) <= now) {
+      busy_ = true;
       break;
     }
   }
@@ -368,8 +378,7 @@ void LoopCore::Sleep(std::vector<Interest>& ready) {
   if (const auto next = timers_.NextDeadline()) {
     timeout = std::max(*next - Now(), absl::ZeroDuration());
   }
-  const bool has_work =
-      std::exchange(busy_, false) || !brief_jobs_.empty() || !idle_.empty();
+  const bool has_work = busy_ || !brief_jobs_.empty() || !idle_.empty();
   if (has_work) timeout = absl::ZeroDuration();
   const bool tells = polled_ != nullptr && timeout != absl::ZeroDuration();
   if (tells && !polled_->BeforeSleep()) timeout = absl::ZeroDuration();

@@ -114,8 +114,10 @@ class LoopCore : public Loop {
   std::vector<Eager> eager_;
   PolledSource* polled_ = nullptr;
   bool found_ = false;  // by who is eager or polled, since the last busy wait
-  bool busy_ = false;   // the last busy wait ended while there was more
-  absl::Time answered_ = absl::InfinitePast();  // when it had returned
+  bool busy_ = false;   // the last busy wait was broken off, and goes on
+  // When what was found last had returned, and if a Look() had found it.
+  absl::Time answered_ = absl::InfinitePast();
+  absl::Time found_by_look_ = absl::InfinitePast();
   bool stopped_ = false;
   uint32_t generation_ = 0;
   std::vector<std::unique_ptr<Watcher>> watchers_;   // by descriptor

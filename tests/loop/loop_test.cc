@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -468,7 +469,10 @@ class Requests final : public PolledSource {
   explicit Requests(std::string& story) : story_(story) {}
 
   bool Look() override {
-    if (waiting == 0) return false;
+    if (waiting == 0) {
+      if (on_vain_look) on_vain_look();
+      return false;
+    }
     --waiting;
     story_ += 'r';
     if (on_request) on_request();
@@ -489,6 +493,7 @@ class Requests final : public PolledSource {
   int sleeps = 0;
   std::function<void()> on_request;
   std::function<void()> before_sleep;
+  std::function<void()> on_vain_look;
 
  private:
   std::string& story_;
@@ -519,6 +524,29 @@ TEST_P(LoopTest, DoesNotSleepOverARequest) {
   loop_->Run();
   EXPECT_EQ(story_, "r");
   EXPECT_EQ(requests.sleeps, 1);
+  loop_->LookAt(nullptr);
+}
+
+// Here to a timer that is due after each request.  It looks once before that
+// and once more with the next turn; a further time, if it does not go to sleep.
+TEST_P(LoopTest, LooksOnAfterItHasSeenToOthers) {
+  constexpr int kMost = 200'000;  // to sleep may pay for a while
+  int served = 0, looks = 0, most_looks = 0;
+  Requests requests(story_);
+  requests.waiting = 1;
+  requests.on_request = [&] {
+    looks = 0;
+    loop_->RunAt(loop_->Now(), [] {});
+    if (++served == kMost) loop_->Stop();
+  };
+  requests.on_vain_look = [&] {
+    most_looks = std::max(most_looks, ++looks);
+    if (looks == 3) loop_->Stop();
+  };
+  requests.before_sleep = [&] { requests.waiting = 1; };
+  loop_->LookAt(&requests);
+  loop_->Run();
+  EXPECT_EQ(most_looks, 3);
   loop_->LookAt(nullptr);
 }
 
