@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -27,12 +28,22 @@ struct FakeCq : verbs::Cq {
     entries = size;
     return absl::OkStatus();
   }
-  size_t waiting() const override { return completions.size(); }
+  size_t waiting() const override {
+    return completions.size() - listener.taken();
+  }
   size_t Poll(std::span<verbs::WorkCompletion> to) override {
     const size_t count = std::min(to.size(), completions.size());
     std::copy_n(completions.begin(), count, to.begin());
     completions.erase(completions.begin(),
                       completions.begin() + static_cast<long>(count));
+    return count;
+  }
+  size_t Peek(size_t first,
+              std::span<verbs::WaitingCompletion> to) const override {
+    size_t count = 0;
+    for (; count < to.size() && first + count < completions.size(); ++count) {
+      to[count] = {completions[first + count], frees_sends};
+    }
     return count;
   }
   void RequestNotify(bool solicited_only) override {
@@ -43,6 +54,7 @@ struct FakeCq : verbs::Cq {
   verbs::CqListener& listener;
   uint32_t entries = 0;
   std::vector<verbs::WorkCompletion> completions;
+  uint32_t frees_sends = 0;  // each of them, once it is polled
   std::vector<bool> requests;
   bool tells_at_once = false;  // of completions that are there
 };
@@ -83,7 +95,7 @@ struct FakeQp : verbs::Qp {
 
   uint32_t number() const override { return 0x77; }
   verbs::QpCapacity capacity() const override { return init.capacity; }
-  verbs::QpPromise promise() const override { return free; }
+  std::optional<verbs::QpPromise> promise() const override { return free; }
   void MakeRoom(size_t sends, size_t receives) override {
     made.sends += sends;
     made.receives += receives;
@@ -124,7 +136,8 @@ struct FakeQp : verbs::Qp {
   std::vector<verbs::ReceiveRequest> received;
   std::vector<verbs::SendRequest> sent;
   int groups = 0;
-  verbs::QpPromise free, made;
+  std::optional<verbs::QpPromise> free = verbs::QpPromise{};
+  verbs::QpPromise made;
 };
 
 // A FakeProvider answers what a test sets and records what it is told.  It

@@ -273,6 +273,8 @@ class VerbsEnd final : public verbs::CqListener {
 
   void OnArrival() override { ++arrivals; }
   void OnCompletion() override { ++notices; }
+  size_t taken() const override { return client_took; }
+  void OnDrop() override { ++drops; }
   uint64_t process() const override { return memory->process(); }
   void OnEvent(verbs::EventType type) override { events.push_back(type); }
   void OnNoReceive() override {
@@ -287,6 +289,8 @@ class VerbsEnd final : public verbs::CqListener {
   std::unique_ptr<verbs::Cq> cq;
   std::unique_ptr<verbs::Srq> srq;
   std::unique_ptr<verbs::Qp> qp;
+  size_t client_took = 0;  // completions, which nobody has polled
+  int drops = 0;           // how often completions were about to be dropped
   int notices = 0, arrivals = 0;
   std::vector<verbs::EventType> events;
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -80,11 +81,22 @@ class CqListener : public ObjectListener {
   virtual void OnArrival() = 0;
   // Called once the completion has arrived for which RequestNotify() asked.
   virtual void OnCompletion() = 0;
+  // Returns how many of the oldest completions the client has taken already,
+  // which nobody has polled yet.
+  virtual size_t taken() const { return 0; }
+  // Called before completions are dropped.  Then taken() is 0 until more come.
+  virtual void OnDrop() {}
   // Returns whose queue it is, see Memory::process(); 0: the host's own.
   virtual uint64_t process() const { return 0; }
 
  protected:
   ~CqListener() = default;
+};
+
+// A WaitingCompletion is one that nobody has polled yet.
+struct WaitingCompletion {
+  WorkCompletion completion;
+  uint32_t frees_sends = 0;  // entries of its send queue, once it is polled
 };
 
 // A Cq is a completion queue.
@@ -101,12 +113,17 @@ class Cq {
   // is out of limits.
   virtual absl::Status Resize(uint32_t size) = 0;
 
-  // Returns how many completions there are to poll.
+  // Returns how many completions there are to poll, without those that the
+  // client has taken.
   virtual size_t waiting() const = 0;
   bool empty() const { return waiting() == 0; }
 
   // Moves the oldest completions to `completions` and returns how many.
   virtual size_t Poll(std::span<WorkCompletion> completions) = 0;
+  // Copies the completions that Poll() would move after the `first` oldest
+  // ones, and returns how many.
+  virtual size_t Peek(size_t first,
+                      std::span<WaitingCompletion> completions) const = 0;
 
   // Asks for one OnCompletion(): for any completion, or only for a solicited or
   // failed one.  It is called at once if the queue holds such a completion, or
@@ -188,9 +205,9 @@ class Qp {
   virtual uint32_t number() const = 0;
   virtual QpCapacity capacity() const = 0;
   // Returns what surely can be posted as long as the client itself neither
-  // posts nor modifies, whatever becomes of the connection.  By default
-  // nothing.
-  virtual QpPromise promise() const { return {}; }
+  // posts nor modifies, whatever becomes of the connection; nothing, if that is
+  // never known.
+  virtual std::optional<QpPromise> promise() const { return std::nullopt; }
   // Lets so many more requests be posted where others have taken the places of
   // those that promise() gave.  A queue has twice its capacity at most.
   virtual void MakeRoom(size_t /*sends*/, size_t /*receives*/) {}

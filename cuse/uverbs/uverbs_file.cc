@@ -142,15 +142,23 @@ void UverbsFile::OnNoReceive() {
 }
 
 void UverbsFile::OnPromise(uint32_t handle, const verbs::QpObject* qp) {
-  if (rings_ != nullptr) rings_->SetPromise(handle, qp);
+  if (rings_ != nullptr) rings_->OnPromise(handle, qp);
 }
 
-void UverbsFile::OnEmptyQueue(uint32_t cq) {
-  if (rings_ != nullptr) rings_->SetEmpty(cq);
+verbs::ClientCompletions* UverbsFile::CompletionsOf(uint32_t cq) {
+  return rings_ == nullptr ? nullptr : rings_->CompletionsOf(cq);
 }
 
-void UverbsFile::OnUnknownQueue(uint32_t cq) {
-  if (rings_ != nullptr) rings_->SetUnknown(cq);
+verbs::ClientCompletions* UverbsFile::PlaceFor(uint32_t cq) {
+  return rings_ == nullptr ? nullptr : rings_->PlaceFor(cq);
+}
+
+void UverbsFile::OnCqGone(uint32_t cq) {
+  if (rings_ != nullptr) rings_->OnCqGone(cq);
+}
+
+void UverbsFile::OnArrival() {
+  if (rings_ != nullptr) rings_->OnArrival();
 }
 
 void UverbsFile::OnHostChanged() {
@@ -158,7 +166,10 @@ void UverbsFile::OnHostChanged() {
 }
 
 void UverbsFile::Write(Written data, WriteReply reply) {
-  if (rings_ != nullptr) rings_->CatchUp();
+  if (rings_ != nullptr) {
+    rings_->CatchUp();
+    context_.PollTaken();
+  }
   if (host_->removed()) return reply.Fail(Errno::kIo);
   const uint64_t process = context_.process();
   if (process != 0 &&

@@ -89,11 +89,15 @@ class UverbsFile final : public File,
       Events events, pid_t caller,
       std::shared_ptr<verbs::EventQueue> queue) override;
   std::shared_ptr<verbs::Memory> MemoryOf(pid_t caller) override;
-  void OnEmptyQueue(uint32_t cq) override;
-  void OnUnknownQueue(uint32_t cq) override;
+  verbs::ClientCompletions* CompletionsOf(uint32_t cq) override;
+  verbs::ClientCompletions* PlaceFor(uint32_t cq) override;
+  bool MayTake() override { return MayCommand(); }
+  void OnCqGone(uint32_t cq) override;
+  void OnArrival() override;
   void OnNoReceive() override;
   void OnPromise(uint32_t handle, const verbs::QpObject* qp) override;
   bool MayCommand() override;
+  void PollTaken() override { context_.PollTaken(); }
   void Execute(size_t slot, Bytes command, std::optional<Bytes> data,
                bool awaited) override;
   Errno AttachRings(const IoctlRequest& ioctl);

@@ -57,6 +57,9 @@ void Wake(std::atomic<CommandState>& state) {
 UverbsRings::UverbsRings(RingSet& set, RingSet::Client client,
                          SharedMemory memory, Owner& owner)
     : set_(set), shared_(std::move(memory)), owner_(owner) {
+  for (fast_path::CompletionRing& ring : this->memory().completions) {
+    completions_.emplace_back(ring, promises_);
+  }
   set_.Add(*this, std::move(client));
 }
 
@@ -77,6 +80,7 @@ void UverbsRings::CatchUp() {
 void UverbsRings::Close() {
   if (std::exchange(closed_, true)) return;
   control().closed = 1;
+  for (CompletionRingWriter& ring : completions_) ring.End();
   for (Slot& slot : memory().slots) {
     if (slot.state.load() == CommandState::kAskedAsleep) Wake(slot.state);
   }
@@ -94,7 +98,9 @@ bool UverbsRings::Drain() {
   }
   // Who sees a command sees what its thread has left before.
   const uint64_t asked = memory().asked.exchange(0);
-  BeginAll(memory().receives.exchange(0), true);
+  const uint64_t receives = memory().receives.exchange(0);
+  owner_.PollTaken();
+  BeginAll(receives, true);
   BeginAll(asked, false);
   return true;
 }
@@ -168,8 +174,11 @@ bool UverbsRings::CountUnawaited(const verbs::Command& command, bool receives) {
   }
   // Sends and receives have the same header.
   const auto post = verbs::ReadAs<ib_uverbs_post_recv>(command.request);
-  Place& place = places_[post.qp_handle % places_.size()];
-  return (receives ? place.receives : place.sends).Post(post.wr_count);
+  // It was there when the client posted, but for a client that only harms
+  // itself.
+  if (!promises_.Knows(post.qp_handle)) return true;
+  return receives ? promises_.CountReceives(post.qp_handle, post.wr_count)
+                  : promises_.CountSends(post.qp_handle, post.wr_count);
 }
 
 void UverbsRings::Answer(size_t number, Errno error, Bytes response) {
@@ -189,41 +198,21 @@ void UverbsRings::Answer(size_t number, Errno error, Bytes response) {
   }
 }
 
-void UverbsRings::SetEmpty(uint32_t queue) {
-  memory().PlaceOf(queue) = uint64_t{queue} + 1;
+verbs::ClientCompletions* UverbsRings::CompletionsOf(uint32_t queue) {
+  CompletionRingWriter& ring = completions_[queue % completions_.size()];
+  if (ring.broken()) Close();
+  return ring.queue() == queue ? &ring : nullptr;
 }
 
-void UverbsRings::SetUnknown(uint32_t queue) {
-  if (memory().IsEmpty(queue)) memory().PlaceOf(queue) = 0;
+verbs::ClientCompletions* UverbsRings::PlaceFor(uint32_t queue) {
+  CompletionRingWriter& ring = completions_[queue % completions_.size()];
+  if (!ring.queue() && !closed_) ring.SetQueue(queue);
+  return CompletionsOf(queue);
 }
 
-// A datagram's address handle is looked at when it is posted, so its sender
-// waits.
-void UverbsRings::SetPromise(uint32_t handle, const verbs::QpObject* qp) {
-  fast_path::QueuePairPromise& told = memory().PromiseOf(handle);
-  Place& place = places_[handle % places_.size()];
-  const bool is_known = place.handle == handle;
-  if (qp == nullptr) {
-    if (!is_known) return;
-    place.handle = std::nullopt;
-    told.queue_pair = 0;
-    return;
-  }
-  if (!is_known) {
-    told.queue_pair = 0;
-    const verbs::QpCapacity capacity = qp->qp->capacity();
-    told.type = static_cast<uint32_t>(qp->type);
-    told.send_sges = capacity.send_sges;
-    told.receive_sges = capacity.receive_sges;
-    told.inline_bytes = capacity.inline_bytes;
-  }
-  const verbs::QpPromise promise = qp->qp->promise();
-  told.sends_until =
-      place.sends.Promise(qp->type == verbs::QpType::kUd ? 0 : promise.sends);
-  told.receives_until = place.receives.Promise(promise.receives);
-  if (is_known) return;
-  place.handle = handle;
-  told.queue_pair = uint64_t{++place.changes} << 32 | (uint64_t{handle} + 1);
+void UverbsRings::OnCqGone(uint32_t queue) {
+  CompletionRingWriter& ring = completions_[queue % completions_.size()];
+  if (ring.queue() == queue) ring.SetQueue(std::nullopt);
 }
 
 }  // namespace ibemu::cuse

@@ -3,10 +3,9 @@
 #ifndef IBEMU_CUSE_UVERBS_UVERBS_RINGS_H_
 #define IBEMU_CUSE_UVERBS_UVERBS_RINGS_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <deque>
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
@@ -14,8 +13,10 @@
 #include "cuse/reply.h"
 #include "cuse/rings/ring_set.h"
 #include "cuse/rings/shared_memory.h"
-#include "cuse/uverbs/promise_count.h"
+#include "cuse/uverbs/completion_ring_writer.h"
+#include "cuse/uverbs/promise_table.h"
 #include "fast_path/rings/uverbs_ring_memory.h"
+#include "verbs/uverbs/client_completions.h"
 #include "verbs/uverbs/command.h"
 #include "verbs/uverbs/objects.h"
 
@@ -34,6 +35,10 @@ class UverbsRings final : private RingSet::Rings {
    public:
     // Returns false if the client has no right to give commands any more.
     virtual bool MayCommand() = 0;
+
+    // Polls what the client has taken by itself (verbs::ClientCompletions): it
+    // may have commands that rely on it.
+    virtual void PollTaken() = 0;
 
     // Carries out what a write() of `command` would have brought, and calls
     // Answer(slot) once, now or later.  `data`: what the SGEs of a POST_SEND
@@ -72,14 +77,15 @@ class UverbsRings final : private RingSet::Rings {
   // response has at most as many bytes as the command has room for.
   void Answer(size_t slot, Errno error, Bytes response);
 
-  // Tell the client that there is nothing to poll in a completion queue, and
-  // that it has to ask.
-  void SetEmpty(uint32_t queue);
-  void SetUnknown(uint32_t queue);
-
-  // Tells the client what can be posted to a queue pair without waiting; null:
-  // it is gone.
-  void SetPromise(uint32_t handle, const verbs::QpObject* qp);
+  // See verbs::ContextClient.  Of completion queues with the same place the
+  // first one has it.
+  verbs::ClientCompletions* CompletionsOf(uint32_t queue);
+  verbs::ClientCompletions* PlaceFor(uint32_t queue);
+  void OnCqGone(uint32_t queue);
+  void OnArrival() { ++memory().arrivals; }
+  void OnPromise(uint32_t handle, const verbs::QpObject* qp) {
+    promises_.Set(handle, qp);
+  }
 
  private:
   using Memory = fast_path::UverbsRingMemory;
@@ -105,15 +111,8 @@ class UverbsRings final : private RingSet::Rings {
   Owner& owner_;
   uint64_t under_way_ = 0;  // the slots whose commands have no answer yet
   uint64_t unawaited_ = 0;  // of these, those whose clients have gone on
-  // A place of the memory's queue_pairs: whose it is, how often that has
-  // changed, and what the client may have posted there without waiting, and
-  // has.
-  struct Place {
-    std::optional<uint32_t> handle;
-    uint32_t changes = 0;
-    PromiseCount sends, receives;
-  };
-  std::array<Place, Memory::kQueuePairs> places_;
+  PromiseTable promises_{memory().queue_pairs};
+  std::deque<CompletionRingWriter> completions_;  // by place
   bool closed_ = false;
 };
 

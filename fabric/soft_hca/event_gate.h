@@ -2,6 +2,7 @@
 #ifndef IBEMU_FABRIC_SOFT_HCA_EVENT_GATE_H_
 #define IBEMU_FABRIC_SOFT_HCA_EVENT_GATE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <utility>
@@ -80,6 +81,8 @@ class CqEventGate final : public verbs::CqListener {
     events_.Pass(EventKind::kCompletion, process_, guard_,
                  [this] { to_.OnCompletion(); });
   }
+  size_t taken() const override { return to_.taken(); }
+  void OnDrop() override { to_.OnDrop(); }
 
  private:
   const EventPath events_;

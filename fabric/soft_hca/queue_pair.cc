@@ -302,9 +302,9 @@ bool QueuePair::TakesReceives() const {
   return context_.state != State::kReset && context_.init.srq == nullptr;
 }
 
-verbs::QpPromise QueuePair::promise() const {
-  return {.sends = requester_.promised(),
-          .receives = TakesReceives() ? receives_.free() : 0};
+std::optional<verbs::QpPromise> QueuePair::promise() const {
+  return verbs::QpPromise{.sends = requester_.promised(),
+                          .receives = TakesReceives() ? receives_.free() : 0};
 }
 
 void QueuePair::MakeRoom(size_t sends, size_t receives) {

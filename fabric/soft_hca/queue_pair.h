@@ -43,7 +43,7 @@ class QueuePair final : public verbs::Qp, private QueuePairLink {
 
   uint32_t number() const override { return context_.number; }
   verbs::QpCapacity capacity() const override { return context_.init.capacity; }
-  verbs::QpPromise promise() const override;
+  std::optional<verbs::QpPromise> promise() const override;
   void MakeRoom(size_t sends, size_t receives) override;
   absl::Status Modify(const verbs::QpAttributes& attributes) override;
   verbs::QpAttributes Query() const override;

@@ -32,10 +32,11 @@ class PromiseClaim {
     constexpr bool kSends = std::is_same_v<Work, ib_uverbs_send_wr>;
     posted_ = kSends ? &promise.sends : &promise.receives;
     count_ = list.count();
-    const auto& until = kSends ? promise.sends_until : promise.receives_until;
     const uint32_t posted = posted_->fetch_add(count_) + count_;
+    const uint32_t until =
+        kSends ? promise.SendsUntil(name) : promise.receives_until.load();
     // Another one may have got this place meanwhile.
-    if (static_cast<int32_t>(posted - until.load()) <= 0 &&
+    if (static_cast<int32_t>(posted - until) <= 0 &&
         promise.queue_pair.load() == name) {
       return true;
     }

@@ -120,9 +120,17 @@ int64_t UverbsClient::Yield(int64_t began) const {
   return ended;
 }
 
-// Waits for something to poll.  Returns kRing if the queue is still empty, and
-// kEmpty if the daemon has to say so.
-Way UverbsClient::PollEmpty(const ib_uverbs_poll_cq& poll) {
+// Waits for something to poll: in this queue, which was empty after so many
+// arrivals, or, as the daemon does it, in another one of the file, which the
+// thread may poll next.  Returns kEmpty if the daemon has to say what there is:
+// also while a post may be under way, whose completion a poll after it finds.
+Way UverbsClient::PollEmpty(uint32_t queue, size_t most, uint32_t arrivals,
+                            CompletionReader& reader) {
+  if (memory_.arrivals_seen.exchange(arrivals, std::memory_order_relaxed) !=
+          arrivals &&
+      memory_.taken.load() == 0) {
+    return Way::kRing;
+  }
   const int64_t begin = Now();
   if (begin - memory_.asked_by_file.load(std::memory_order_relaxed) >
       kLongestSleep) {
@@ -134,9 +142,47 @@ Way UverbsClient::PollEmpty(const ib_uverbs_poll_cq& poll) {
   int64_t now = begin;
   do {
     now = Yield(now);
-    if (!memory_.IsEmpty(poll.cq_handle)) return Way::kEmpty;
     if (memory_.control.closed.load() != 0) return Way::kAsleep;
+    if (memory_.arrivals.load() == arrivals) continue;
+    const auto found = reader.Take(memory_.RingOf(queue), queue, most);
+    return found == CompletionReader::Found::kUnknown ? Way::kEmpty
+                                                      : Way::kRing;
   } while (now - begin < kLongestPoll);
+  return memory_.taken.load() == 0 ? Way::kRing : Way::kEmpty;
+}
+
+// Answers a poll with what the queue's ring has.  Returns kEmpty if the daemon
+// has to be asked.
+Way UverbsClient::Poll(const ib_uverbs_poll_cq& poll, const Command& judged) {
+  ib_uverbs_poll_cq_resp header{};
+  if (judged.room < sizeof header + sizeof(ib_uverbs_wc) || poll.ne == 0) {
+    return Way::kEmpty;
+  }
+  const size_t most = std::min<size_t>(
+      poll.ne, (judged.room - sizeof header) / sizeof(ib_uverbs_wc));
+  const uint32_t arrivals = memory_.arrivals.load();
+  CompletionReader reader;
+  switch (reader.Take(memory_.RingOf(poll.cq_handle), poll.cq_handle, most)) {
+    case CompletionReader::Found::kUnknown:
+      return Way::kEmpty;
+    case CompletionReader::Found::kNone:
+      if (const Way way = PollEmpty(poll.cq_handle, most, arrivals, reader);
+          way != Way::kRing) {
+        return way;
+      }
+      break;
+    case CompletionReader::Found::kSome:
+      break;
+  }
+  auto* place = reinterpret_cast<std::byte*>(judged.response);
+  header.count = static_cast<uint32_t>(reader.entries().size());
+  std::memcpy(place, &header, sizeof header);
+  place += sizeof header;
+  for (const CompletionRing::Entry& entry : reader.entries()) {
+    std::memcpy(place, &entry.completion, sizeof entry.completion);
+    place += sizeof entry.completion;
+    memory_.Free(entry.queue_pair, static_cast<uint32_t>(entry.frees_sends));
+  }
   return Way::kRing;
 }
 
@@ -278,19 +324,8 @@ Way UverbsClient::Write(const void* command, size_t size, int& error) {
   if (judged.header.command == IB_USER_VERBS_CMD_POLL_CQ) {
     const auto poll = ReadAs<ib_uverbs_poll_cq>(
         static_cast<const std::byte*>(command) + sizeof judged.header);
-    constexpr size_t kOne =
-        sizeof(ib_uverbs_poll_cq_resp) + sizeof(ib_uverbs_wc);
-    // In the middle of a conversation the daemon holds the poll: then what
-    // comes is its answer, and needs no further one.
-    if (poll.ne != 0 && judged.room >= kOne &&
-        memory_.polled_in_vain.load(std::memory_order_relaxed) != 0 &&
-        memory_.IsEmpty(poll.cq_handle)) {
-      const Way way = PollEmpty(poll);
-      if (way == Way::kRing) {
-        std::memset(response, 0, sizeof(ib_uverbs_poll_cq_resp));
-      }
-      if (way != Way::kEmpty) return way;
-    }
+    const Way way = Poll(poll, judged);
+    if (way != Way::kEmpty) return way;
   }
   if (!memory_.control.IsServed()) return Way::kAsleep;
   uint64_t bit = 0;
@@ -330,11 +365,6 @@ Way UverbsClient::Write(const void* command, size_t size, int& error) {
     if (response != nullptr) {
       std::memcpy(response, slot->answer,
                   std::min<size_t>(slot->answer_length.load(), judged.room));
-    }
-    if (judged.header.command == IB_USER_VERBS_CMD_POLL_CQ) {
-      const bool found =
-          error == 0 && ReadAs<ib_uverbs_poll_cq_resp>(response).count != 0;
-      memory_.polled_in_vain.store(found ? 0 : 1, std::memory_order_relaxed);
     }
   }
   memory_.taken.fetch_and(~bit);

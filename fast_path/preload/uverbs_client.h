@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "fast_path/preload/attached_files.h"
+#include "fast_path/preload/completion_reader.h"
 #include "fast_path/preload/promise_claim.h"
 #include "fast_path/rings/uverbs_ring_memory.h"
 
@@ -41,7 +42,9 @@ class UverbsClient {
 
   Way Judge(const void* command, size_t size, Command& judged) const;
   int64_t Yield(int64_t began) const;
-  Way PollEmpty(const ib_uverbs_poll_cq& poll);
+  Way Poll(const ib_uverbs_poll_cq& poll, const Command& judged);
+  Way PollEmpty(uint32_t queue, size_t most, uint32_t arrivals,
+                CompletionReader& reader);
   Way FillData(CommandSlot& slot, size_t size) const;
   CommandSlot* TakeSlot(uint64_t& bit);
   bool Claim(const CommandSlot& slot, uint32_t command, size_t size,

@@ -9,7 +9,7 @@
 namespace ibemu::fast_path {
 
 // The version of all memory in this folder: both sides have to have the same.
-inline constexpr uint32_t kRingsVersion = 2;
+inline constexpr uint32_t kRingsVersion = 3;
 
 // The argument of kAttachRings: a memfd of the caller, as long as the file's
 // kind of rings, all zero, all of it allocated, mapped already, and sealed

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fast_path/rings/completion_ring.h"
 #include "fast_path/rings/ring_control.h"
 #include "fast_path/rings/slot_ring.h"
 
@@ -56,20 +57,43 @@ struct QueuePairPromise {
   std::atomic<uint32_t> type;  // verbs::QpType
   std::atomic<uint32_t> send_sges, receive_sges;
   std::atomic<uint32_t> inline_bytes;
-  // So many may have been posted without waiting.
-  std::atomic<uint32_t> sends_until, receives_until;
+  // So many may have been posted without waiting.  Of sends in the lower half,
+  // and in the upper half what the lower half of `freed` was then: so many more
+  // as that has grown by.
+  std::atomic<uint64_t> sends_until;
+  std::atomic<uint32_t> receives_until;
 
-  // The client's: so many were.
+  // The client's: so many were; and in the lower half how many sends are free
+  // again by completions that it has taken out of rings.  The upper half is
+  // that of `queue_pair`.
   alignas(kLine) std::atomic<uint32_t> sends, receives;
+  std::atomic<uint64_t> freed;
+
+  // Returns how many sends may have been posted.  `name`: queue_pair.
+  uint32_t SendsUntil(uint64_t name) const {
+    const uint64_t until = sends_until.load();
+    const uint64_t now = freed.load();
+    const auto at = static_cast<uint32_t>(until);
+    if (now >> 32 != name >> 32) return at;
+    return at + static_cast<uint32_t>(now) - static_cast<uint32_t>(until >> 32);
+  }
+  void Free(uint64_t name, uint32_t entries) {
+    uint64_t now = freed.load();
+    while (now >> 32 == name >> 32 &&
+           !freed.compare_exchange_weak(
+               now, (now & ~uint64_t{UINT32_MAX}) |
+                        (static_cast<uint32_t>(now) + entries))) {
+    }
+  }
 };
 
 // Slots for commands, each of which is one thread's until it has its answer, or
-// the daemon's until it is carried out if nobody waits for that,
-// and what completion queues hold: a client need not ask for nothing.
+// the daemon's until it is carried out if nobody waits for that; and what a
+// client need not ask for: what queue pairs take, and completions.
 struct UverbsRingMemory {
   // One bit for each.
   static constexpr size_t kSlots = 64;
-  static constexpr size_t kQueues = 256;
+  static constexpr size_t kQueues = 64;
   static constexpr size_t kQueuePairs = 256;
 
   RingControl control;
@@ -78,8 +102,8 @@ struct UverbsRingMemory {
   alignas(kLine) std::atomic<uint64_t> taken;
   // How many commands were asked.
   std::atomic<uint32_t> asked_so_far;
-  // Whether the last poll found nothing.
-  std::atomic<uint32_t> polled_in_vain;
+  // What `arrivals` was when a poll last found nothing.
+  std::atomic<uint32_t> arrivals_seen;
   // When an empty queue was last asked for by the file, in ns of
   // CLOCK_MONOTONIC: only so a client learns that the daemon has ended.
   std::atomic<int64_t> asked_by_file;
@@ -93,24 +117,25 @@ struct UverbsRingMemory {
   // were posted may send at once.
   std::atomic<uint64_t> receives;
 
-  // The daemon's: the handles of completion queues that are empty, plus 1, each
-  // in its place.  Of queues with the same place one is there at most.
-  alignas(kLine) std::atomic<uint64_t> empty_queues[kQueues];
+  // The daemon's: how many completions have come to any queue.
+  alignas(kLine) std::atomic<uint32_t> arrivals;
 
-  // In the place of its handle; of those with the same one is there at most.
+  // Each in the place of its handle.  Of queue pairs with the same place the
+  // last one has it, of completion queues the first one.
   QueuePairPromise queue_pairs[kQueuePairs];
-
   CommandSlot slots[kSlots];
+  CompletionRing completions[kQueues];
 
-  std::atomic<uint64_t>& PlaceOf(uint32_t queue) {
-    return empty_queues[queue % kQueues];
+  CompletionRing& RingOf(uint32_t queue) {
+    return completions[queue % kQueues];
   }
   QueuePairPromise& PromiseOf(uint32_t queue_pair) {
     return queue_pairs[queue_pair % kQueuePairs];
   }
-  // Returns true if there is such a queue, and nothing to poll there.
-  bool IsEmpty(uint32_t queue) const {
-    return empty_queues[queue % kQueues].load() == uint64_t{queue} + 1;
+  // The client has taken a completion that frees so many sends.
+  void Free(uint64_t queue_pair, uint32_t sends) {
+    if (sends == 0) return;
+    PromiseOf(static_cast<uint32_t>(queue_pair) - 1).Free(queue_pair, sends);
   }
 };
 

@@ -16,6 +16,7 @@
 
 #include "cuse/uverbs/uverbs_rings.h"
 #include "fabric/fabric.h"
+#include "fast_path/preload/completion_reader.h"
 #include "testing/fake_memory.h"
 #include "testing/fuzz_input.h"
 #include "testing/qp_steps.h"
@@ -77,6 +78,7 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
         Ask(input);
         break;
     }
+    if ((what & 0x10) != 0) Take();
     set_.Look();
     timers_.RunPending();
     Require(set_.BeforeSleep() || memory_.asked != 0 || memory_.receives != 0);
@@ -97,6 +99,20 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
     Fill(input, number, testing::FuzzedCommand(input));
     memory_.slots[number].awaited = 1;
     memory_.asked |= uint64_t{1} << number;
+  }
+  // Takes what there is, as a client does, but for one thread alone: it would
+  // wait for others.
+  void Take() {
+    for (auto& ring : memory_.completions) {
+      const uint64_t queue = ring.queue;
+      if (queue == 0) continue;
+      fast_path::CompletionReader reader;
+      reader.Take(ring, static_cast<uint32_t>(queue - 1), 4);
+      for (const auto& entry : reader.entries()) {
+        memory_.Free(entry.queue_pair,
+                     static_cast<uint32_t>(entry.frees_sends));
+      }
+    }
   }
   // A post that nobody waits for, mostly where it belongs.
   void Leave(Input& input) {
@@ -195,6 +211,7 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
   // By the file.
   void Write(const testing::CommandBytes& command) {
     if (rings_ != nullptr) rings_->CatchUp();
+    context_.PollTaken();
     context_.Execute(command, 1, [](const verbs::Answer&) {});
   }
 
@@ -213,6 +230,7 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
   }
 
   bool MayCommand() override { return true; }
+  void PollTaken() override { context_.PollTaken(); }
   void Execute(size_t slot, Bytes command, std::optional<Bytes> data,
                bool awaited) override {
     Require(under_way_.insert(slot).second);
@@ -239,11 +257,21 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
   std::shared_ptr<verbs::Memory> MemoryOf(pid_t caller) override {
     return caller == 0 ? none_ : memory_of_client_;
   }
-  void OnEmptyQueue(uint32_t cq) override { rings_->SetEmpty(cq); }
-  void OnUnknownQueue(uint32_t cq) override { rings_->SetUnknown(cq); }
+  verbs::ClientCompletions* CompletionsOf(uint32_t cq) override {
+    return rings_ == nullptr ? nullptr : rings_->CompletionsOf(cq);
+  }
+  verbs::ClientCompletions* PlaceFor(uint32_t cq) override {
+    return rings_ == nullptr ? nullptr : rings_->PlaceFor(cq);
+  }
+  void OnCqGone(uint32_t cq) override {
+    if (rings_ != nullptr) rings_->OnCqGone(cq);
+  }
+  void OnArrival() override {
+    if (rings_ != nullptr) rings_->OnArrival();
+  }
   void OnNoReceive() override { rings_->TakeReceives(); }
   void OnPromise(uint32_t handle, const verbs::QpObject* qp) override {
-    if (rings_ != nullptr) rings_->SetPromise(handle, qp);
+    if (rings_ != nullptr) rings_->OnPromise(handle, qp);
   }
 
   testing::VirtualTimers timers_;

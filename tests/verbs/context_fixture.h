@@ -19,6 +19,38 @@
 
 namespace ibemu::verbs {
 
+// A client's place for completions.
+struct FakeClientCompletions final : ClientCompletions {
+  size_t size() const override { return ids.size(); }
+  size_t room() override { return most - ids.size(); }
+  size_t taken() override { return client_took; }
+  void Open() override {
+    EXPECT_EQ(size(), 0u);
+    open = more = true;
+  }
+  void Close() override {
+    open = false;
+    ids.resize(client_took);
+  }
+  bool is_open() const override { return open; }
+  void Add(const WaitingCompletion& one, std::optional<uint32_t> qp) override {
+    EXPECT_TRUE(open && room() > 0);
+    ids.push_back(one.completion.wr_id);
+    frees.emplace_back(qp, one.frees_sends);
+  }
+  void SetMore(bool has_more) override { more = has_more; }
+  void OnPolled(size_t count) override {
+    ids.erase(ids.begin(), ids.begin() + static_cast<long>(count));
+    client_took -= count;
+  }
+
+  size_t most = 16;
+  bool open = false, more = false;
+  std::vector<uint64_t> ids;
+  size_t client_took = 0;  // of these, and it may take more
+  std::vector<std::pair<std::optional<uint32_t>, uint32_t>> frees;
+};
+
 class ContextTest : public ::testing::Test, private ContextClient {
  protected:
   static constexpr uint64_t kPlace = 0x1000;  // of responses
@@ -96,6 +128,10 @@ class ContextTest : public ::testing::Test, private ContextClient {
   // The queue pairs whose room was told, and whether they were there.
   std::vector<std::pair<uint32_t, bool>> told_;
   int no_receives_ = 0;
+  std::map<uint32_t, FakeClientCompletions> completions_;  // by queue
+  std::vector<uint32_t> gone_queues_;
+  bool may_take_ = true;
+  int arrivals_ = 0;
   std::unique_ptr<Context> context_ = std::make_unique<Context>(
       provider_, AdapterIdentity{0x1175, 0x24f0, 0x1'001b'0000},
       static_cast<ContextClient&>(*this), timers_);
@@ -117,6 +153,16 @@ class ContextTest : public ::testing::Test, private ContextClient {
     told_.emplace_back(handle, qp != nullptr);
   }
   void OnNoReceive() override { ++no_receives_; }
+  ClientCompletions* CompletionsOf(uint32_t cq) override {
+    const auto known = completions_.find(cq);
+    return known == completions_.end() ? nullptr : &known->second;
+  }
+  ClientCompletions* PlaceFor(uint32_t cq) override {
+    return CompletionsOf(cq);
+  }
+  bool MayTake() override { return may_take_; }
+  void OnCqGone(uint32_t cq) override { gone_queues_.push_back(cq); }
+  void OnArrival() override { ++arrivals_; }
 };
 
 }  // namespace ibemu::verbs

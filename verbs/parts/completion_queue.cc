@@ -8,10 +8,10 @@
 namespace ibemu::verbs {
 
 absl::Status CompletionQueue::Resize(uint32_t size) {
-  if (size == 0 || size > most_ || size < entries_.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("a size of %d: it holds %d and may have up to %d", size,
-                        entries_.size(), most_));
+  const size_t held = waiting();
+  if (size == 0 || size > most_ || size < held) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "a size of %d: it holds %d and may have up to %d", size, held, most_));
   }
   size_ = size;
   return absl::OkStatus();
@@ -29,17 +29,30 @@ size_t CompletionQueue::Poll(std::span<verbs::WorkCompletion> completions) {
   return count;
 }
 
+size_t CompletionQueue::Peek(
+    size_t first, std::span<verbs::WaitingCompletion> completions) const {
+  size_t count = 0;
+  for (; count < completions.size() && first + count < entries_.size();
+       ++count) {
+    const Entry& entry = entries_[first + count];
+    completions[count] = {entry.completion, entry.frees_sends};
+  }
+  return count;
+}
+
 // A request for any completion is not narrowed by one for solicited ones.
 void CompletionQueue::RequestNotify(bool solicited_only) {
   wanted_ =
       std::max(wanted_, solicited_only ? Wanted::kSolicited : Wanted::kAny);
   // The latest ones first: a later one that is solicited tells enough.
-  for (size_t i = entries_.size(); i > 0; --i) {
+  const size_t taken = listener_.taken();
+  for (size_t i = entries_.size(); i > taken; --i) {
     if (IsWanted(entries_[i - 1])) return Notify();
   }
 }
 
 void CompletionQueue::Forget(uint32_t number) {
+  listener_.OnDrop();
   std::erase_if(entries_, [number](const Entry& entry) {
     return entry.completion.qp_num == number;
   });
@@ -66,7 +79,7 @@ void CompletionQueue::Notify() {
 
 bool CompletionQueue::Push(Entry entry) {
   if (overrun_) return false;
-  if (entries_.size() == size_) {
+  if (entries_.size() >= size_ && waiting() >= size_) {
     overrun_ = true;
     listener_.OnEvent(verbs::EventType::kCqError);
     return false;

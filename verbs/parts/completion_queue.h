@@ -28,10 +28,16 @@ class CompletionQueue : public verbs::Cq {
 
   uint32_t size() const override { return size_; }
   absl::Status Resize(uint32_t size) override;
-  size_t waiting() const override { return entries_.size(); }
+  size_t waiting() const override {
+    return entries_.size() - listener_.taken();
+  }
   // Returns how many completions wait if none was ever polled, else 0.
-  size_t unpolled() const { return polled_ == 0 ? entries_.size() : 0; }
+  size_t unpolled() const {
+    return polled_ == 0 && listener_.taken() == 0 ? entries_.size() : 0;
+  }
   size_t Poll(std::span<verbs::WorkCompletion> completions) override;
+  size_t Peek(size_t first,
+              std::span<verbs::WaitingCompletion> completions) const override;
   void RequestNotify(bool solicited_only) override;
 
   // Adds a completion and tells the listener, as the client asked.  Returns
@@ -55,8 +61,10 @@ class CompletionQueue : public verbs::Cq {
   // to `entry` of its queue are freed; Forget() comes before those end.
   bool PushSend(const verbs::WorkCompletion& completion,
                 SendQueueEntries& entries, uint64_t entry) {
-    return Push(
-        {.completion = completion, .sends = &entries, .send_entry = entry});
+    return Push({.completion = completion,
+                 .sends = &entries,
+                 .send_entry = entry,
+                 .frees_sends = entries.Complete(entry)});
   }
 
   // Drops the completions of the queue pair `number`, which ends or is reset.
@@ -70,6 +78,7 @@ class CompletionQueue : public verbs::Cq {
     bool solicited = false;
     SendQueueEntries* sends = nullptr;  // null: not of a send request
     uint64_t send_entry = 0;
+    uint32_t frees_sends = 0;
     SolicitedEvents* events = nullptr;  // null: see `solicited`
     uint32_t event_index = 0;
   };

@@ -31,10 +31,17 @@ class SendQueueEntries {
     limit_.Shrink(taken());
   }
   void FreeAll() { FreeUpTo(posted_); }
+  // The completion of an entry has come, after those of earlier ones.  Returns
+  // how many entries it frees, once it is polled.
+  uint32_t Complete(uint64_t number) {
+    const uint64_t last = std::max(completed_, freed_);
+    completed_ = std::max(last, number);
+    return static_cast<uint32_t>(completed_ - last);
+  }
 
  private:
   QueueLimit limit_;
-  uint64_t posted_ = 0, freed_ = 0;
+  uint64_t posted_ = 0, completed_ = 0, freed_ = 0;
 };
 
 }  // namespace ibemu::verbs

@@ -58,6 +58,9 @@ class Context final : private AsyncEventListener {
                std::optional<ReadData> data = std::nullopt,
                bool awaited = true);
 
+  // Polls what the client has taken by itself (ClientCompletions).
+  void PollTaken() { cqs_.PollTaken(); }
+
   const ContextObjects& objects() const { return objects_; }
   // Returns the process that did GET_CONTEXT, see Memory::process(); 0: none
   // has yet.

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "verbs/memory.h"
+#include "verbs/uverbs/client_completions.h"
 #include "verbs/uverbs/event_queue.h"
 
 namespace ibemu::verbs {
@@ -28,10 +29,16 @@ class ContextClient {
   // Returns the memory of the process of thread `caller`.
   virtual std::shared_ptr<Memory> MemoryOf(pid_t caller) = 0;
 
-  // Tell what a client need not ask for: that there is nothing to poll in a
-  // completion queue, and that this may no longer be so.
-  virtual void OnEmptyQueue(uint32_t /*cq*/) {}
-  virtual void OnUnknownQueue(uint32_t /*cq*/) {}
+  // Returns where the client takes completions of a queue by itself; null: it
+  // asks for each.  PlaceFor() gives the queue a place if there is one, which
+  // it has until OnCqGone().
+  virtual ClientCompletions* CompletionsOf(uint32_t /*cq*/) { return nullptr; }
+  virtual ClientCompletions* PlaceFor(uint32_t /*cq*/) { return nullptr; }
+  virtual void OnCqGone(uint32_t /*cq*/) {}
+  // Returns true if the client may take completions that come now.
+  virtual bool MayTake() { return true; }
+  // A completion has come to a queue.
+  virtual void OnArrival() {}
 
   // A message of a queue pair has found no receive request: what the client has
   // posted without waiting is to be carried out before this returns.

@@ -1,7 +1,9 @@
 #include "verbs/uverbs/cq_commands.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
+#include <vector>
 
 #include "base/status_macros.h"
 #include "verbs/uverbs/responses.h"
@@ -69,12 +71,9 @@ absl::Status CqCommands::CreateCq(CommandCall& call) {
       return absl::InvalidArgumentError("not a completion channel");
     }
   }
-  auto on_arrival = [self = self_](uint32_t handle) {
-    if (*self != nullptr) (*self)->OnArrival(handle);
-  };
-  auto object = std::make_unique<CqObject>(objects_.async, request.user_handle,
-                                           objects_.process, std::move(channel),
-                                           std::move(on_arrival));
+  auto object =
+      std::make_unique<CqObject>(self_, objects_.async, request.user_handle,
+                                 objects_.process, std::move(channel));
   IBEMU_ASSIGN_OR_RETURN(object->cq, provider_.CreateCq(request.cqe, *object));
   auto response = Blank<ib_uverbs_create_cq_resp>();
   response.cqe = object->cq->size();
@@ -84,7 +83,7 @@ absl::Status CqCommands::CreateCq(CommandCall& call) {
   call.response = ToVector(response);
   call.undo = [this, handle = response.cq_handle] {
     TakeBack(objects_.cqs, handle);
-    client_.OnUnknownQueue(handle);
+    if (objects_.cqs.Find(handle) == nullptr) OnGone(handle);
   };
   return absl::OkStatus();
 }
@@ -109,8 +108,13 @@ absl::Status CqCommands::DestroyCq(CommandCall& call) {
       .comp_events_reported = cq->completions_delivered,
       .async_events_reported = cq->events.delivered()});
   objects_.cqs.Remove(request.cq_handle);
-  client_.OnUnknownQueue(request.cq_handle);
+  OnGone(request.cq_handle);
   return absl::OkStatus();
+}
+
+void CqCommands::OnGone(uint32_t handle) {
+  shared_.erase(handle);
+  client_.OnCqGone(handle);
 }
 
 // A client that polls in a loop takes the processor from the process that it
@@ -147,27 +151,108 @@ void CqCommands::EndPoll(uint64_t number) {
   poll.done(std::move(answer));
 }
 
-void CqCommands::OnArrival(uint32_t handle) {
-  client_.OnUnknownQueue(handle);
+// The queue pair may be in the middle of something: it is not told that the
+// client has taken earlier completions.
+void CqCommands::OnArrival(CqObject& cq) {
+  if (ClientCompletions* const own = client_.CompletionsOf(cq.handle);
+      own != nullptr && own->is_open()) {
+    if (!client_.MayTake()) own->Close();
+    AddAll(cq, *own);
+    if (own->taken() > own->room()) PollTakenSoon();
+  }
+  client_.OnArrival();
   EndPollsSoon();
+}
+
+// A client that gives no commands finds nothing more there until this was done.
+void CqCommands::PollTakenSoon() {
+  if (std::exchange(takes_soon_, true)) return;
+  timers_.RunIdle([this, self = self_] {
+    if (*self == nullptr) return;
+    takes_soon_ = false;
+    PollTaken();
+  });
+}
+
+size_t CqCommands::TakenOf(const CqObject& cq) {
+  ClientCompletions* const own = client_.CompletionsOf(cq.handle);
+  return own == nullptr ? 0 : own->taken();
+}
+
+void CqCommands::OnDrop(CqObject& cq) {
+  Withhold(cq);
+  PollTaken(cq);
+}
+
+void CqCommands::PollTaken() {
+  for (const uint32_t handle : shared_) {
+    if (CqObject* const cq = objects_.cqs.Find(handle)) PollTaken(*cq);
+  }
+}
+
+void CqCommands::PollTaken(CqObject& cq) {
+  ClientCompletions* const own = client_.CompletionsOf(cq.handle);
+  if (own == nullptr || own->taken() == 0) return;
+  std::vector<WorkCompletion> taken(own->taken());
+  own->OnPolled(cq.cq->Poll(taken));
+  TellPromises(taken);
+  AddAll(cq, *own);
+}
+
+void CqCommands::Withhold(CqObject& cq) {
+  ClientCompletions* const own = client_.CompletionsOf(cq.handle);
+  if (own != nullptr) own->Close();
+}
+
+// While it has to be seen when the client polls, it has to ask.
+void CqCommands::Share(CqObject& cq) {
+  ClientCompletions* const own = client_.PlaceFor(cq.handle);
+  if (own == nullptr || cq.tells_of_old) return;
+  own->Open();
+  shared_.insert(cq.handle);
+  AddAll(cq, *own);
+}
+
+void CqCommands::AddAll(const CqObject& cq, ClientCompletions& to) {
+  std::array<WaitingCompletion, 8> next;
+  size_t count = 0;
+  do {
+    const size_t room = to.room();
+    if (!to.is_open()) return;
+    count = cq.cq->Peek(to.size(),
+                        std::span(next).first(std::min(next.size(), room)));
+    for (const WaitingCompletion& one : std::span(next).first(count)) {
+      const auto qp = HandleOfQp(one.completion.qp_num);
+      to.Add(one, qp);
+      // If it is of a message, a receive request is done.
+      if (qp) client_.OnPromise(*qp, objects_.qps.Find(*qp));
+    }
+  } while (count == next.size());
+  to.SetMore(cq.cq->Peek(to.size(), std::span(next).first(1)) != 0);
+}
+
+std::optional<uint32_t> CqCommands::HandleOfQp(uint32_t number) const {
+  const auto known = objects_.qp_handles.find(number);
+  if (known == objects_.qp_handles.end()) return std::nullopt;
+  return known->second;
 }
 
 // Ends the polls when there is nothing else to do, because what is being done
 // now may bring more completions.
 void CqCommands::EndPollsSoon() {
   if (polls_.empty() || std::exchange(polls_end_soon_, true)) return;
-  timers_.RunIdle([self = self_] {
+  timers_.RunIdle([this, self = self_] {
     if (*self == nullptr) return;
-    (*self)->polls_end_soon_ = false;
-    while (!(*self)->polls_.empty()) {
-      (*self)->EndPoll((*self)->polls_.begin()->first);
-    }
+    polls_end_soon_ = false;
+    while (!polls_.empty()) EndPoll(polls_.begin()->first);
   });
 }
 
 absl::Status CqCommands::TakeCompletions(uint32_t handle, size_t most,
                                          std::vector<std::byte>& response) {
   IBEMU_ASSIGN_OR_RETURN(CqObject * cq, FindObject(objects_.cqs, handle));
+  Withhold(*cq);
+  PollTaken(*cq);
   if (cq->tells_of_old && cq->completions_delivered == cq->completions_told) {
     cq->tells_of_old = false;
     ++objects_.late_arms;
@@ -177,11 +262,9 @@ absl::Status CqCommands::TakeCompletions(uint32_t handle, size_t most,
   auto header = Blank<ib_uverbs_poll_cq_resp>();
   header.count = static_cast<uint32_t>(cq->cq->Poll(completions));
   completions.resize(header.count);
-  if (cq->cq->empty()) {
-    cq->tells_of_old = false;
-    client_.OnEmptyQueue(handle);
-  }
+  if (cq->cq->empty()) cq->tells_of_old = false;
   TellPromises(completions);
+  Share(*cq);
   response = ToVector(header);
   for (const WorkCompletion& completion : completions) {
     const Bytes bytes = AsBytes(completion);
@@ -196,9 +279,8 @@ void CqCommands::TellPromises(std::span<const WorkCompletion> completions) {
   for (const WorkCompletion& completion : completions) {
     if (completion.qp_num == last) continue;
     last = completion.qp_num;
-    const auto handle = objects_.qp_handles.find(last);
-    if (handle == objects_.qp_handles.end()) continue;
-    client_.OnPromise(handle->second, objects_.qps.Find(handle->second));
+    const auto handle = HandleOfQp(last);
+    if (handle) client_.OnPromise(*handle, objects_.qps.Find(*handle));
   }
 }
 
@@ -206,11 +288,15 @@ absl::Status CqCommands::ReqNotifyCq(CommandCall& call) {
   const auto request = ReadAs<ib_uverbs_req_notify_cq>(call.request);
   IBEMU_ASSIGN_OR_RETURN(CqObject * cq,
                          FindObject(objects_.cqs, request.cq_handle));
+  // What other threads take meanwhile would change the answer.
+  Withhold(*cq);
+  PollTaken(*cq);
   const bool had_some = !cq->cq->empty();
   const uint32_t told = cq->completions_told;
   cq->cq->RequestNotify(request.solicited_only != 0);
   // At once.
   if (cq->completions_told != told) cq->tells_of_old = had_some;
+  Share(*cq);
   return absl::OkStatus();
 }
 

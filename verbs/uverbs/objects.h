@@ -85,14 +85,26 @@ class EventSource {
 };
 
 struct CqObject final : CqListener {
-  // `process`: whose it is, see Memory::process().
-  CqObject(std::shared_ptr<EventQueue> async, uint64_t user_handle,
-           uint64_t process, std::shared_ptr<EventQueue> own_channel,
-           absl::AnyInvocable<void(uint32_t handle)> on_arrival)
-      : events(std::move(async), user_handle),
+  // A Keeper hears of a queue, and knows what the client has taken there: see
+  // CqListener.
+  class Keeper {
+   public:
+    virtual void OnArrival(CqObject& cq) = 0;
+    virtual size_t TakenOf(const CqObject& cq) = 0;
+    virtual void OnDrop(CqObject& cq) = 0;
+
+   protected:
+    ~Keeper() = default;
+  };
+  // `its_keeper` points to null once that has ended.  `process`: whose it is,
+  // see Memory::process().
+  CqObject(std::shared_ptr<Keeper*> its_keeper,
+           std::shared_ptr<EventQueue> async, uint64_t user_handle,
+           uint64_t process, std::shared_ptr<EventQueue> own_channel)
+      : keeper(std::move(its_keeper)),
+        events(std::move(async), user_handle),
         owner(process),
-        channel(std::move(own_channel)),
-        arrival(std::move(on_arrival)) {}
+        channel(std::move(own_channel)) {}
   ~CqObject() {
     cq.reset();
     if (channel != nullptr) channel->Forget(&completions_delivered);
@@ -101,7 +113,13 @@ struct CqObject final : CqListener {
   void OnEvent(EventType type) override { events.Push(type); }
   void OnArrival() override {
     tells_of_old = false;
-    arrival(handle);
+    if (*keeper != nullptr) (*keeper)->OnArrival(*this);
+  }
+  size_t taken() const override {
+    return *keeper == nullptr ? 0 : (*keeper)->TakenOf(*this);
+  }
+  void OnDrop() override {
+    if (*keeper != nullptr) (*keeper)->OnDrop(*this);
   }
   uint64_t process() const override { return owner; }
   // An event that the client has not read yet tells of later completions, too.
@@ -114,11 +132,11 @@ struct CqObject final : CqListener {
     channel->Push(std::as_bytes(std::span(&event, 1)), &completions_delivered);
   }
 
+  std::shared_ptr<Keeper*> keeper;
   EventSource events;
   const uint64_t owner;                 // the process
   std::shared_ptr<EventQueue> channel;  // or null
-  absl::AnyInvocable<void(uint32_t handle)> arrival;
-  uint32_t handle = 0;  // of this object
+  uint32_t handle = 0;                  // of this object
   // The events in the channel so far, and those of them that were read.
   uint32_t completions_told = 0, completions_delivered = 0;
   // The last event tells of completions that were there when it was asked for,

@@ -1,10 +1,12 @@
 // A UverbsFile whose client has rings.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rdma/ib_user_verbs.h>
 #include <unistd.h>
 
 #include "base/event_number.h"
 #include "cuse/uverbs/uverbs_file.h"
+#include "fast_path/preload/completion_reader.h"
 #include "fast_path/rings/attach_rings.h"
 #include "testing/fake_device.h"
 #include "testing/fake_provider.h"
@@ -74,6 +76,15 @@ class UverbsFileRingsTest : public ::testing::Test, protected CommandSlots {
   uint32_t CountIn(size_t slot) const {
     return verbs::ReadAs<ib_uverbs_poll_cq_resp>(AnswerIn(slot)->response)
         .count;
+  }
+  // Takes completions as a client does; nothing: it has to ask.
+  std::optional<size_t> Take(uint32_t queue) {
+    fast_path::CompletionReader reader;
+    if (reader.Take(memory->RingOf(queue), queue, 4) ==
+        fast_path::CompletionReader::Found::kUnknown) {
+      return std::nullopt;
+    }
+    return reader.entries().size();
   }
   void Complete() {
     provider_.cq->completions.emplace_back();
@@ -165,16 +176,34 @@ TEST_F(UverbsFileRingsTest, AreEmptiedBeforeACallThatCameByTheFile) {
   EXPECT_EQ(CountIn(0), 1u) << "the queue was still there";
 }
 
-TEST_F(UverbsFileRingsTest, TellThatAQueueIsEmpty) {
+TEST_F(UverbsFileRingsTest, GiveCompletionsToWhoPolls) {
   ASSERT_EQ(Attach(), Errno::kOk);
   const uint32_t queue = CreateQueue();
+  EXPECT_EQ(Take(queue), std::nullopt) << "the daemon has to be asked";
   Ask(0, Poll(queue));
   set_.Look();
-  EXPECT_TRUE(memory->IsEmpty(queue));
+  EXPECT_EQ(Take(queue), 0u);
   Complete();
-  EXPECT_FALSE(memory->IsEmpty(queue));
-  timers_.RunPending();  // the poll takes it
-  EXPECT_TRUE(memory->IsEmpty(queue));
+  EXPECT_EQ(memory->arrivals, 1u);
+  EXPECT_EQ(Take(queue), 1u);
+  EXPECT_EQ(Take(queue), 0u);
+  timers_.RunPending();
+  EXPECT_EQ(CountIn(0), 0u) << "the client was faster";
+  EXPECT_THAT(provider_.cq->completions, ::testing::IsEmpty());
+}
+
+TEST_F(UverbsFileRingsTest, ACallByTheFileFindsWhatTheClientHasTakenPolled) {
+  ASSERT_EQ(Attach(), Errno::kOk);
+  const uint32_t queue = CreateQueue();
+  Complete();
+  Complete();
+  Ask(0, Poll(queue));
+  set_.Look();
+  EXPECT_EQ(Take(queue), 1u);
+  EXPECT_EQ(provider_.cq->completions.size(), 1u);
+  Write<ib_uverbs_alloc_pd_resp>(IB_USER_VERBS_CMD_ALLOC_PD,
+                                 Answered<ib_uverbs_alloc_pd>(0));
+  EXPECT_TRUE(provider_.cq->completions.empty());
 }
 
 TEST_F(UverbsFileRingsTest, TellNothingOfAQueueThatWasDestroyed) {
@@ -183,11 +212,11 @@ TEST_F(UverbsFileRingsTest, TellNothingOfAQueueThatWasDestroyed) {
   Complete();
   Ask(0, Poll(queue));
   set_.Look();
-  ASSERT_TRUE(memory->IsEmpty(queue));
+  ASSERT_EQ(Take(queue), 0u);
   auto request = Answered<ib_uverbs_destroy_cq>(0);
   request.cq_handle = queue;
   Write<ib_uverbs_destroy_cq_resp>(IB_USER_VERBS_CMD_DESTROY_CQ, request);
-  EXPECT_FALSE(memory->IsEmpty(queue));
+  EXPECT_EQ(Take(queue), std::nullopt);
 }
 
 TEST_F(UverbsFileRingsTest, AreClosedWhenTheDeviceIsGone) {
@@ -248,7 +277,7 @@ class UverbsFileQueuePairTest : public UverbsFileRingsTest {
   }
   // Has the client told that it need not wait.
   void Promise() {
-    provider_.qp->free = {.sends = 2, .receives = 2};
+    provider_.qp->free = verbs::QpPromise{.sends = 2, .receives = 2};
     Modify();
   }
   CommandBytes Send() const {
@@ -268,6 +297,36 @@ TEST_F(UverbsFileQueuePairTest, TellWhatNeedNotBeWaitedFor) {
   Promise();
   EXPECT_EQ(static_cast<uint32_t>(memory->PromiseOf(qp_).queue_pair), qp_ + 1);
   EXPECT_EQ(memory->PromiseOf(qp_).sends_until, 2u);
+}
+
+// The client posts as much as was promised, takes the completion of that, and
+// posts again, before the daemon has looked.
+TEST_F(UverbsFileQueuePairTest, KnowWhatTheClientMayPostByACompletion) {
+  const uint32_t queue = 0;
+  Promise();
+  Ask(0, Poll(queue));
+  set_.Look();
+  Leave(1, Send());
+  Leave(2, Send());
+  set_.Look();
+  auto& completion = provider_.cq->completions.emplace_back();
+  completion.qp_num = provider_.qp->number();
+  provider_.cq->frees_sends = 2;
+  provider_.cq->listener.OnArrival();
+
+  fast_path::CompletionReader reader;
+  reader.Take(memory->RingOf(queue), queue, 1);
+  ASSERT_EQ(reader.entries().size(), 1u);
+  memory->Free(reader.entries()[0].queue_pair, 2);
+  EXPECT_EQ(
+      memory->PromiseOf(qp_).SendsUntil(memory->PromiseOf(qp_).queue_pair), 6u)
+      << "two are posted, two were free, and two more are";
+  provider_.qp->sent.clear();
+  provider_.qp->free = verbs::QpPromise{.sends = 4};
+  for (const size_t slot : {3, 4, 5, 6}) Leave(slot, Send());
+  set_.Look();
+  EXPECT_FALSE(closed());
+  EXPECT_TRUE(provider_.cq->completions.empty());
 }
 
 TEST_F(UverbsFileQueuePairTest, CarryOutWhatWasLeftBeforeACallByTheFile) {

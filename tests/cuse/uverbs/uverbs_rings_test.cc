@@ -62,10 +62,12 @@ class UverbsRingsTest : public ::testing::Test,
   std::function<void()> on_execute_;  // or null
   std::vector<size_t> executed_;      // slots
   std::vector<size_t> unawaited_;     // of these
+  size_t executed_at_poll_ = 99;      // when taken completions were polled last
   std::map<size_t, std::vector<std::byte>> commands_, data_;
 
  private:
   bool MayCommand() override { return may_command_; }
+  void PollTaken() override { executed_at_poll_ = executed_.size(); }
   void Execute(size_t slot, Bytes command, std::optional<Bytes> data,
                bool awaited) override {
     executed_.push_back(slot);
@@ -163,7 +165,7 @@ class UnawaitedTest : public UverbsRingsTest, private verbs::ContextClient {
 
   void Promise(verbs::QpPromise promise) {
     fake_->free = promise;
-    rings_->SetPromise(kQp, &qp_);
+    rings_->OnPromise(kQp, &qp_);
   }
   const fast_path::QueuePairPromise& told() const {
     return memory->PromiseOf(kQp);
@@ -207,9 +209,9 @@ TEST_F(UnawaitedTest, SendersOfDatagramsAlwaysWait) {
 
 TEST_F(UnawaitedTest, AQueuePairThatIsGonePromisesNothing) {
   Promise({.sends = 4});
-  rings_->SetPromise(kQp + Memory::kQueuePairs, nullptr);
+  rings_->OnPromise(kQp + Memory::kQueuePairs, nullptr);
   EXPECT_EQ(named(), kQp + 1) << "another one in its place";
-  rings_->SetPromise(kQp, nullptr);
+  rings_->OnPromise(kQp, nullptr);
   EXPECT_EQ(told().queue_pair, 0u);
 }
 
@@ -260,7 +262,7 @@ TEST_F(UnawaitedTest, AnyNumbersHaveAnOrder) {
 TEST_F(UnawaitedTest, ANameThatComesAgainIsAnotherOne) {
   Promise({.sends = 4});
   const uint64_t first = told().queue_pair;
-  rings_->SetPromise(kQp + Memory::kQueuePairs, &qp_);
+  rings_->OnPromise(kQp + Memory::kQueuePairs, &qp_);
   EXPECT_EQ(named(), kQp + Memory::kQueuePairs + 1);
   Promise({.sends = 4});
   EXPECT_EQ(named(), kQp + 1);
@@ -329,6 +331,16 @@ TEST_F(UnawaitedTest, EndForWhoPostsMoreThanWasPromised) {
   EXPECT_TRUE(closed());
 }
 
+// Another thread has destroyed it meanwhile.
+TEST_F(UnawaitedTest, APostToAQueuePairThatIsGoneIsNoBreach) {
+  Promise({.sends = 4});
+  rings_->OnPromise(kQp, nullptr);
+  Leave(0, Send(5));
+  rings_->CatchUp();
+  EXPECT_THAT(unawaited_, ElementsAre(0u));
+  EXPECT_FALSE(closed());
+}
+
 TEST_F(UnawaitedTest, EndForWhoDoesNotWaitForAPoll) {
   Leave(0, Poll(1));
   rings_->CatchUp();
@@ -344,6 +356,54 @@ TEST_F(UnawaitedTest, EndForWhoHasOthersTakenAsReceives) {
   rings_->TakeReceives();
   EXPECT_THAT(executed_, IsEmpty());
   EXPECT_TRUE(closed());
+}
+
+// A post may rely on completions that its thread has taken before.
+TEST_F(UverbsRingsTest, PollWhatTheClientHasTakenBeforeItsCommands) {
+  Ask(0, Poll(1));
+  rings_->CatchUp();
+  EXPECT_EQ(executed_at_poll_, 0u);
+  EXPECT_THAT(executed_, SizeIs(1));
+}
+
+TEST_F(UverbsRingsTest, AQueueHasAPlaceUntilItIsGone) {
+  constexpr uint32_t kQueue = 3;
+  constexpr uint32_t kOther = kQueue + Memory::kQueues;
+  verbs::ClientCompletions* const place = rings_->PlaceFor(kQueue);
+  ASSERT_NE(place, nullptr);
+  EXPECT_EQ(rings_->CompletionsOf(kQueue), place);
+  EXPECT_EQ(rings_->PlaceFor(kOther), nullptr);
+  rings_->OnCqGone(kOther);
+  EXPECT_EQ(rings_->CompletionsOf(kQueue), place);
+  rings_->OnCqGone(kQueue);
+  EXPECT_EQ(memory->RingOf(kQueue).queue, 0u);
+  EXPECT_EQ(rings_->CompletionsOf(kOther), nullptr);
+  EXPECT_EQ(rings_->PlaceFor(kOther), place);
+  EXPECT_EQ(memory->RingOf(kQueue).queue, kOther + 1u);
+}
+
+TEST_F(UverbsRingsTest, EndForWhoTakesWhatIsNotThere) {
+  verbs::ClientCompletions* const place = rings_->PlaceFor(3);
+  ASSERT_NE(place, nullptr);
+  place->Open();
+  ++memory->RingOf(3).consumer;
+  EXPECT_EQ(place->taken(), 0u);
+  EXPECT_FALSE(place->is_open());
+  rings_->CompletionsOf(3);
+  EXPECT_TRUE(closed());
+}
+
+TEST_F(UverbsRingsTest, KnowWhatWasTakenBeforeTheyWereClosed) {
+  verbs::ClientCompletions* const place = rings_->PlaceFor(3);
+  ASSERT_NE(place, nullptr);
+  place->Open();
+  place->Add({}, std::nullopt);
+  ++memory->RingOf(3).consumer;
+  rings_->Close();
+  ASSERT_EQ(rings_->CompletionsOf(3), place);
+  EXPECT_EQ(place->taken(), 1u);
+  place->Open();
+  EXPECT_FALSE(place->is_open());
 }
 
 class OtherCommandTest : public UverbsRingsTest,
@@ -404,27 +464,6 @@ TEST_F(UverbsRingsTest, FailWhatHasNoAnswerAtTheEnd) {
   EXPECT_EQ(AnswerIn(1)->error, EIO);
   EXPECT_EQ(AnswerIn(5)->error, EIO);
   EXPECT_TRUE(closed());
-}
-
-TEST_F(UverbsRingsTest, TellWhichQueuesAreEmpty) {
-  EXPECT_FALSE(memory->IsEmpty(0));
-  rings_->SetEmpty(0);
-  rings_->SetEmpty(1);
-  EXPECT_TRUE(memory->IsEmpty(0));
-  EXPECT_TRUE(memory->IsEmpty(1));
-  rings_->SetUnknown(0);
-  EXPECT_FALSE(memory->IsEmpty(0));
-  EXPECT_TRUE(memory->IsEmpty(1));
-}
-
-TEST_F(UverbsRingsTest, TellNothingOfOneQueueByAnother) {
-  constexpr uint32_t kSamePlace = Memory::kQueues;
-  rings_->SetEmpty(0);
-  rings_->SetUnknown(kSamePlace);
-  EXPECT_TRUE(memory->IsEmpty(0));
-  EXPECT_FALSE(memory->IsEmpty(kSamePlace));
-  rings_->SetEmpty(kSamePlace);
-  EXPECT_FALSE(memory->IsEmpty(0));
 }
 
 }  // namespace

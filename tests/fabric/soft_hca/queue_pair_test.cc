@@ -252,30 +252,30 @@ TEST_F(QueuePairTest, APacketThatNamesNoQueuePairIsFromThePeerIfItsLidIs) {
 // VerbsEnd has room for 100 of either kind.
 TEST_F(QueuePairTest, PromisesWhatIsFreeInItsQueues) {
   a_ = End(lab_.Host(1), QpType::kRc);
-  EXPECT_EQ(a_->qp->promise().sends, 0u) << "RESET";
-  EXPECT_EQ(a_->qp->promise().receives, 0u) << "RESET";
+  EXPECT_EQ(a_->qp->promise()->sends, 0u) << "RESET";
+  EXPECT_EQ(a_->qp->promise()->receives, 0u) << "RESET";
   Connect(QpType::kRc);
-  EXPECT_EQ(a_->qp->promise().sends, 100u);
-  EXPECT_EQ(a_->qp->promise().receives, 100u);
+  EXPECT_EQ(a_->qp->promise()->sends, 100u);
+  EXPECT_EQ(a_->qp->promise()->receives, 100u);
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(a_->Send(0, 10).ok());
     ASSERT_TRUE(b_->Receive(0, 10).ok());
   }
-  EXPECT_EQ(a_->qp->promise().sends, 97u);
-  EXPECT_EQ(b_->qp->promise().receives, 97u);
+  EXPECT_EQ(a_->qp->promise()->sends, 97u);
+  EXPECT_EQ(b_->qp->promise()->receives, 97u);
   Settle();
-  EXPECT_EQ(b_->qp->promise().receives, 100u);
-  EXPECT_EQ(a_->qp->promise().sends, 97u) << "nobody has polled";
+  EXPECT_EQ(b_->qp->promise()->receives, 100u);
+  EXPECT_EQ(a_->qp->promise()->sends, 97u) << "nobody has polled";
   a_->Poll();
-  EXPECT_EQ(a_->qp->promise().sends, 100u);
+  EXPECT_EQ(a_->qp->promise()->sends, 100u);
 }
 
 TEST_F(QueuePairTest, KeepsItsPromiseInTheErrorState) {
   Connect(QpType::kRc);
   ASSERT_TRUE(a_->Send(0, 10).ok());
   a_->Modify({}, QpState::kError);
-  EXPECT_EQ(a_->qp->promise().sends, 99u);
-  EXPECT_EQ(a_->qp->promise().receives, 100u);
+  EXPECT_EQ(a_->qp->promise()->sends, 99u);
+  EXPECT_EQ(a_->qp->promise()->receives, 100u);
   ASSERT_TRUE(a_->Send(0, 10).ok()) << "which is flushed";
 }
 
@@ -286,7 +286,7 @@ TEST_F(QueuePairTest, PromisesNoReceivesBesideASharedQueue) {
                                   lab_.fabric.provider(lab_.Host(1)), options);
   b_ = End(lab_.Host(2), QpType::kRc);
   VerbsEnd::Join(*a_, *b_);
-  EXPECT_EQ(a_->qp->promise().receives, 0u);
+  EXPECT_EQ(a_->qp->promise()->receives, 0u);
   int asked = 0;
   a_->on_no_receive = [&asked] { ++asked; };
   ASSERT_TRUE(b_->Send(0, 10).ok());
@@ -308,7 +308,7 @@ TEST_F(QueuePairTest, MakesRoomBeyondItsCapacity) {
   EXPECT_TRUE(a_->Receive(0, 10).ok());
   EXPECT_TRUE(a_->Receive(0, 10).ok());
   EXPECT_TRUE(absl::IsResourceExhausted(a_->Receive(0, 10)));
-  EXPECT_EQ(a_->qp->promise().sends, 0u);
+  EXPECT_EQ(a_->qp->promise()->sends, 0u);
   a_->qp->MakeRoom(1000, 0);
   for (int i = 101; i < 200; ++i) ASSERT_TRUE(a_->Send(0, 10).ok());
   EXPECT_TRUE(absl::IsResourceExhausted(a_->Send(0, 10))) << "twice as many";
@@ -326,9 +326,9 @@ TEST_F(QueuePairTest, HasItsCapacityAgainAfterMoreWasPosted) {
   b_->qp->MakeRoom(0, 50);
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(b_->Receive(0, 10).ok());
   Settle();
-  EXPECT_EQ(b_->qp->promise().receives, 100u);
+  EXPECT_EQ(b_->qp->promise()->receives, 100u);
   a_->Poll();
-  EXPECT_EQ(a_->qp->promise().sends, 100u);
+  EXPECT_EQ(a_->qp->promise()->sends, 100u);
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(a_->Send(0, 10).ok());
   EXPECT_TRUE(absl::IsResourceExhausted(a_->Send(0, 10)));
 }
@@ -336,15 +336,15 @@ TEST_F(QueuePairTest, HasItsCapacityAgainAfterMoreWasPosted) {
 TEST_F(QueuePairTest, KeepsItsPromiseWhileItsSendQueueDrains) {
   Connect(QpType::kUc);
   a_->Modify({}, QpState::kSendQueueDrain);
-  EXPECT_EQ(a_->qp->promise().sends, 100u);
+  EXPECT_EQ(a_->qp->promise()->sends, 100u);
   EXPECT_TRUE(a_->Send(0, 10).ok());
 }
 
 TEST_F(QueuePairTest, MakesNoRoomThatItHas) {
   Connect(QpType::kRc);
   a_->qp->MakeRoom(1, 1);
-  EXPECT_EQ(a_->qp->promise().sends, 100u);
-  EXPECT_EQ(a_->qp->promise().receives, 100u);
+  EXPECT_EQ(a_->qp->promise()->sends, 100u);
+  EXPECT_EQ(a_->qp->promise()->receives, 100u);
 }
 
 // A client that has not waited for its post is told of nothing: the message may

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -249,59 +250,172 @@ TEST_F(UverbsClientTest, TakesItsCommandBackFromADaemonThatFellAsleep) {
   EXPECT_EQ(memory_->taken, 0u);
 }
 
-TEST_F(UverbsClientTest, SleepsUntilTheAnswerWhileYieldsAreLong) {
-  facts_->yields.OnYield(0, INT64_MAX / 2);
-  memory_->PlaceOf(kQueue) = kQueue + 1;
-  memory_->polled_in_vain = 1;
-  memory_->asked_by_file = INT64_MAX / 2;
-  const std::vector<std::byte> answer(8, std::byte{3});
-  EXPECT_EQ(WriteAnswered(Poll(), 0, answer), Way::kRing);
-  EXPECT_EQ(response_[7], std::byte{3}) << "the daemon was asked";
+// A client whose completion queue has a ring.
+class PolledUverbsClientTest : public UverbsClientTest {
+ protected:
+  PolledUverbsClientTest() {
+    ring_.queue = kQueue + 1;
+    ring_.consumer = CompletionRing::Consumer(1, 0);
+    memory_->asked_by_file = INT64_MAX / 2;
+  }
+
+  void Arrive(uint64_t id, uint64_t queue_pair = 0, uint64_t frees_sends = 0) {
+    CompletionRing::Entry entry{};
+    entry.completion.wr_id = id;
+    entry.queue_pair = queue_pair;
+    entry.frees_sends = frees_sends;
+    ring_.Put(ring_.producer, entry);
+    ++ring_.producer;
+    ++memory_->arrivals;
+  }
+  uint32_t count() const {
+    ib_uverbs_poll_cq_resp header;
+    std::memcpy(&header, response_.data(), sizeof header);
+    return header.count;
+  }
+  uint64_t IdOf(size_t number) const {
+    ib_uverbs_wc completion;
+    std::memcpy(&completion, response_.data() + 8 + number * sizeof completion,
+                sizeof completion);
+    return completion.wr_id;
+  }
+
+  CompletionRing& ring_ = memory_->RingOf(kQueue);
+};
+
+TEST_F(PolledUverbsClientTest, TakesCompletionsWithoutAsking) {
+  Arrive(7);
+  Arrive(8);
+  Arrive(9);
+  EXPECT_EQ(Write(Poll(2)), Way::kRing);
+  EXPECT_EQ(error_, 0);
+  EXPECT_EQ(count(), 2u);
+  EXPECT_EQ(IdOf(0), 7u);
+  EXPECT_EQ(IdOf(1), 8u);
+  EXPECT_EQ(Write(Poll(2)), Way::kRing);
+  EXPECT_EQ(count(), 1u);
+  EXPECT_EQ(IdOf(0), 9u);
+  EXPECT_EQ(IdOf(1), 8u) << "as it was: there is one";
+  EXPECT_EQ(memory_->asked, 0u);
 }
 
-TEST_F(UverbsClientTest, AsksForNothingInAnEmptyQueue) {
-  memory_->PlaceOf(kQueue) = kQueue + 1;
-  memory_->polled_in_vain = 1;
-  memory_->asked_by_file = INT64_MAX / 2;
+TEST_F(PolledUverbsClientTest, TakesNoMoreThanThereIsRoomFor) {
+  Arrive(7);
+  Arrive(8);
+  auto request = Answered<ib_uverbs_poll_cq>(Place());
+  request.cq_handle = kQueue;
+  request.ne = 2;
+  EXPECT_EQ(Write(PlainCommand(IB_USER_VERBS_CMD_POLL_CQ, request, 8 + 48)),
+            Way::kRing);
+  EXPECT_EQ(count(), 1u);
+}
+
+TEST_F(PolledUverbsClientTest, KnowsWhatItMayPostBecauseOfACompletion) {
+  QueuePairPromise& promise = memory_->PromiseOf(3);
+  const uint64_t name = uint64_t{5} << 32 | 4;
+  promise.freed = uint64_t{5} << 32;
+  promise.sends_until = 10;
+  Arrive(7, name, 2);
+  EXPECT_EQ(promise.SendsUntil(name), 10u);
+  EXPECT_EQ(Write(Poll()), Way::kRing);
+  EXPECT_EQ(promise.SendsUntil(name), 12u);
+  promise.sends_until = uint64_t{2} << 32 | 12;
+  EXPECT_EQ(promise.SendsUntil(name), 12u) << "the daemon has counted it";
+  Arrive(8, uint64_t{4} << 32 | 4, 3);
+  EXPECT_EQ(Write(Poll()), Way::kRing);
+  EXPECT_EQ(promise.SendsUntil(name), 12u) << "it was of an earlier one";
+}
+
+TEST_F(PolledUverbsClientTest, TakesNothingWhenTheRingsAreClosed) {
+  Arrive(7);
+  memory_->control.closed = 1;
+  EXPECT_EQ(Write(Poll()), Way::kAsleep);
+  EXPECT_EQ(ring_.consumer, CompletionRing::Consumer(1, 0));
+}
+
+TEST_F(PolledUverbsClientTest, AsksForWhatIsNotInTheRing) {
+  ring_.has_more = 1;
+  const std::vector<std::byte> answer(8, std::byte{3});
+  EXPECT_EQ(WriteAnswered(Poll(), 0, answer), Way::kRing);
+  EXPECT_EQ(response_[7], std::byte{3});
+}
+
+TEST_F(PolledUverbsClientTest, AsksWhereTheRingIsClosedOrAnothers) {
+  memory_->control.daemon_sleeps = 1;
+  ring_.consumer = CompletionRing::Consumer(2, 0);
+  EXPECT_EQ(Write(Poll()), Way::kAsleep);
+  ring_.consumer = CompletionRing::Consumer(3, 0);
+  ring_.queue = kQueue + UverbsRingMemory::kQueues + 1;
+  EXPECT_EQ(Write(Poll()), Way::kAsleep);
+}
+
+TEST_F(PolledUverbsClientTest, AsksForNothingInAnEmptyQueue) {
   response_.assign(8, std::byte{9});
   EXPECT_EQ(Write(Poll()), Way::kRing);
   EXPECT_EQ(error_, 0);
   EXPECT_EQ(response_, std::vector<std::byte>(8));
 }
 
-TEST_F(UverbsClientTest, HasThePollAfterOneThatFoundSomethingHeld) {
-  std::vector<std::byte> answer(8);
-  answer[0] = std::byte{1};
+TEST_F(PolledUverbsClientTest, SleepsUntilTheAnswerWhileYieldsAreLong) {
+  facts_->yields.OnYield(0, INT64_MAX / 2);
+  const std::vector<std::byte> answer(8, std::byte{3});
   EXPECT_EQ(WriteAnswered(Poll(), 0, answer), Way::kRing);
-  memory_->PlaceOf(kQueue) = kQueue + 1;
-  memory_->asked_by_file = INT64_MAX / 2;
-  EXPECT_EQ(WriteAnswered(Poll(), 0, std::vector<std::byte>(8)), Way::kRing);
-  EXPECT_EQ(command_, Poll());
-  // On a busy machine the answer took long yields: nothing is held then.
-  facts_ = std::make_unique<ProcessFacts>();
-  EXPECT_EQ(Write(Poll()), Way::kRing) << "nobody answers";
+  EXPECT_EQ(response_[7], std::byte{3}) << "the daemon was asked";
 }
 
-TEST_F(UverbsClientTest, AsksByTheFileOnceInAWhile) {
-  memory_->PlaceOf(kQueue) = kQueue + 1;
-  memory_->polled_in_vain = 1;
+// Who polls two queues in turns is not held in one while the other has
+// something.
+TEST_F(PolledUverbsClientTest, DoesNotWaitWhenSomethingHasComeToAnotherQueue) {
+  facts_->yields.OnYield(0, INT64_MAX / 2);
+  memory_->control.daemon_sleeps = 1;
+  ++memory_->arrivals;
+  EXPECT_EQ(Write(Poll()), Way::kRing);
+  EXPECT_EQ(count(), 0u);
+  EXPECT_EQ(Write(Poll()), Way::kAsleep) << "now it would wait";
+}
+
+TEST_F(PolledUverbsClientTest, AsksTheDaemonWhileAPostIsUnderWay) {
+  memory_->control.daemon_sleeps = 1;
+  memory_->taken = 2;
+  EXPECT_EQ(Write(Poll()), Way::kAsleep);
+  ++memory_->arrivals;
+  EXPECT_EQ(Write(Poll()), Way::kAsleep);
+  Arrive(7);
+  EXPECT_EQ(Write(Poll()), Way::kRing) << "what is there may be taken";
+  EXPECT_EQ(count(), 1u);
+}
+
+TEST_F(PolledUverbsClientTest, TakesWhatComesWhileItWaits) {
+  uint32_t turns = 0;
+  do {
+    const uint32_t producer = ring_.producer;
+    std::thread daemon([this] { Arrive(7); });
+    EXPECT_EQ(Write(Poll()), Way::kRing);
+    daemon.join();
+    if (count() == 1) EXPECT_EQ(IdOf(0), 7u);
+    if (count() == 0) {
+      EXPECT_EQ(Write(Poll()), Way::kRing) << "it came too late";
+    }
+    EXPECT_EQ(CompletionRing::TakenOf(ring_.consumer), producer + 1);
+  } while (++turns < 100);
+}
+
+TEST_F(PolledUverbsClientTest, AsksWhenTheRingIsClosedWhileItWaits) {
+  std::thread daemon([this] {
+    ring_.consumer = CompletionRing::Consumer(2, 0);
+    ++memory_->arrivals;
+    memory_->control.daemon_sleeps = 1;
+  });
+  Way way = Way::kRing;
+  while ((way = Write(Poll())) == Way::kRing) EXPECT_EQ(count(), 0u);
+  EXPECT_EQ(way, Way::kAsleep);
+  daemon.join();
+}
+
+TEST_F(PolledUverbsClientTest, AsksByTheFileOnceInAWhile) {
+  memory_->asked_by_file = 0;
   EXPECT_EQ(Write(Poll()), Way::kAsleep);
   EXPECT_EQ(Write(Poll()), Way::kRing);
-}
-
-TEST_F(UverbsClientTest, DoesNotTakeOneQueueForAnother) {
-  memory_->control.daemon_sleeps = 1;
-  memory_->PlaceOf(kQueue) = kQueue + UverbsRingMemory::kQueues + 1;
-  memory_->polled_in_vain = 1;
-  EXPECT_EQ(Write(Poll()), Way::kAsleep);
-}
-
-TEST_F(UverbsClientTest, LeavesAPollOfAnEmptyQueueToTheFileWhenItIsClosed) {
-  memory_->PlaceOf(kQueue) = kQueue + 1;
-  memory_->polled_in_vain = 1;
-  memory_->asked_by_file = INT64_MAX / 2;
-  memory_->control.closed = 1;
-  EXPECT_EQ(Write(Poll()), Way::kAsleep);
 }
 
 // A queue pair, handle 0, that takes posts.

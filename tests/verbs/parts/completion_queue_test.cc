@@ -1,5 +1,6 @@
 #include "verbs/parts/completion_queue.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -8,6 +9,8 @@
 
 namespace ibemu::verbs {
 namespace {
+
+using ::testing::ElementsAre, ::testing::IsEmpty;
 
 class CompletionQueueTest : public ::testing::Test, private verbs::CqListener {
  protected:
@@ -23,12 +26,29 @@ class CompletionQueueTest : public ::testing::Test, private verbs::CqListener {
     return completion.wr_id;
   }
 
+  std::vector<uint64_t> Peek(size_t first, size_t most) {
+    std::vector<verbs::WaitingCompletion> found(most);
+    found.resize(queue_.Peek(first, found));
+    std::vector<uint64_t> ids;
+    for (const auto& one : found) ids.push_back(one.completion.wr_id);
+    return ids;
+  }
+  uint32_t FreesSends(size_t number) {
+    verbs::WaitingCompletion found;
+    EXPECT_EQ(queue_.Peek(number, {&found, 1}), 1u);
+    return found.frees_sends;
+  }
+
   int notices_ = 0, errors_ = 0, arrivals_ = 0;
+  size_t taken_ = 0;  // by the client
+  size_t waiting_at_drop_ = 0;
   CompletionQueue queue_{3, 10, *this};
 
  private:
   void OnArrival() override { ++arrivals_; }
   void OnCompletion() override { ++notices_; }
+  size_t taken() const override { return taken_; }
+  void OnDrop() override { waiting_at_drop_ = queue_.waiting(); }
   void OnEvent(verbs::EventType type) override {
     EXPECT_EQ(type, verbs::EventType::kCqError);
     ++errors_;
@@ -51,6 +71,70 @@ TEST_F(CompletionQueueTest, KnowsWhatWaitsWhereNothingWasEverPolled) {
   EXPECT_EQ(queue_.unpolled(), 2u);
   Poll();
   EXPECT_EQ(queue_.unpolled(), 0u);
+}
+
+TEST_F(CompletionQueueTest, ShowsWhatWillBePolled) {
+  EXPECT_THAT(Peek(0, 2), IsEmpty());
+  Push(1);
+  Push(2);
+  Push(3);
+  EXPECT_THAT(Peek(0, 2), ElementsAre(1u, 2u));
+  EXPECT_THAT(Peek(1, 5), ElementsAre(2u, 3u));
+  EXPECT_THAT(Peek(3, 5), IsEmpty());
+  EXPECT_EQ(Poll(), 1u);
+}
+
+// The second request was unsignaled.
+TEST_F(CompletionQueueTest, KnowsHowManySendsEachCompletionFrees) {
+  SendQueueEntries sends(4);
+  const uint64_t first = sends.Take();
+  sends.Take();
+  const uint64_t third = sends.Take();
+  queue_.PushSend({}, sends, first);
+  queue_.PushSend({}, sends, third);
+  EXPECT_EQ(FreesSends(0), 1u);
+  EXPECT_EQ(FreesSends(1), 2u);
+  Poll();
+  EXPECT_EQ(sends.free(), 2u);
+  sends.FreeAll();
+  queue_.PushSend({}, sends, sends.Take());
+  EXPECT_EQ(FreesSends(1), 1u) << "after a reset";
+}
+
+TEST_F(CompletionQueueTest, DoesNotCountWhatTheClientHasTaken) {
+  Push(1);
+  Push(2);
+  taken_ = 1;
+  EXPECT_EQ(queue_.waiting(), 1u);
+  EXPECT_EQ(queue_.unpolled(), 0u) << "it polls, in its way";
+  EXPECT_TRUE(queue_.Resize(1).ok());
+  EXPECT_FALSE(Push(3)) << "one waits, which is its size";
+  EXPECT_EQ(errors_, 1);
+}
+
+TEST_F(CompletionQueueTest, HasRoomForAsManyAsTheClientHasTaken) {
+  Push(1);
+  Push(2);
+  Push(3);
+  taken_ = 2;
+  EXPECT_TRUE(Push(4));
+  EXPECT_TRUE(Push(5));
+  EXPECT_FALSE(Push(6));
+}
+
+TEST_F(CompletionQueueTest, NotifiesOfNothingThatTheClientHasTaken) {
+  Push(1);
+  taken_ = 1;
+  queue_.RequestNotify(false);
+  EXPECT_EQ(notices_, 0);
+}
+
+TEST_F(CompletionQueueTest, TellsBeforeItDropsCompletions) {
+  Push(1);
+  Push(2);
+  queue_.Forget(0);
+  EXPECT_EQ(waiting_at_drop_, 2u);
+  EXPECT_EQ(queue_.waiting(), 0u);
 }
 
 TEST_F(CompletionQueueTest, NotifiesOnceForEachRequest) {

@@ -62,6 +62,29 @@ TEST_P(ConnectionTest, SendsBothWaysAtOnce) {
   }
 }
 
+TEST_P(ConnectionTest, KnowsWhichCompletionsTheClientHasTaken) {
+  Connect();
+  ASSERT_TRUE(b_->Receive(0, 64).ok());
+  ASSERT_TRUE(b_->Receive(0, 64).ok());
+  ASSERT_TRUE(a_->Send(0, 8).ok());
+  ASSERT_TRUE(a_->Send(0, 8).ok());
+  Run();
+  EXPECT_EQ(b_->cq->waiting(), 2u);
+  b_->client_took = 1;
+  EXPECT_EQ(b_->cq->waiting(), 1u);
+  WaitingCompletion next[2];
+  ASSERT_EQ(b_->cq->Peek(1, next), 1u);
+  EXPECT_EQ(next[0].completion.qp_num, b_->qp->number());
+  EXPECT_EQ(next[0].frees_sends, 0u);
+  ASSERT_EQ(a_->cq->Peek(0, next), 2u);
+  EXPECT_EQ(next[1].frees_sends, 1u);
+  b_->client_took = 0;
+  EXPECT_EQ(b_->drops, 0);
+  b_->qp.reset();
+  EXPECT_GT(b_->drops, 0) << "it is told before they are gone";
+  EXPECT_EQ(b_->cq->waiting(), 0u);
+}
+
 TEST_P(ConnectionTest, CarriesAnImmediateAndNoBytes) {
   Connect();
   ASSERT_TRUE(b_->Receive(0, 64).ok());
