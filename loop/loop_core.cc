@@ -234,7 +234,7 @@ void LoopCore::OnFound(const Interest& interest) {
 
 // Clients often ask in turns, so all who asked lately are waited for.
 bool LoopCore::WaitBusily() {
-  const bool goes_on = std::exchange(busy_, false);
+  const bool goes_on = std::exchange(broken_off_, false);
   if (std::exchange(found_, false)) {
     std::erase_if(eager_, [](Eager& eager) { return ++eager.vain > kMaxVain; });
     patience_.OnRequest(Now() - answered_);
@@ -244,7 +244,7 @@ bool LoopCore::WaitBusily() {
   }
   for (int served = 0; patience_.Pays();) {
     if (served == kMaxAtOnce) {
-      busy_ = true;
+      broken_off_ = true;
       break;
     }
     const bool looked = Look();
@@ -279,7 +279,7 @@ bool LoopCore::WaitBusily() {
     }
     if (stopped_) break;
     if (timers_.NextDeadline().value_or(absl::InfiniteFuture()) <= now) {
-      busy_ = true;
+      broken_off_ = true;
       break;
     }
   }
@@ -378,7 +378,7 @@ void LoopCore::Sleep(std::vector<Interest>& ready) {
   if (const auto next = timers_.NextDeadline()) {
     timeout = std::max(*next - Now(), absl::ZeroDuration());
   }
-  const bool has_work = busy_ || !brief_jobs_.empty() || !idle_.empty();
+  const bool has_work = broken_off_ || !brief_jobs_.empty() || !idle_.empty();
   if (has_work) timeout = absl::ZeroDuration();
   const bool tells = polled_ != nullptr && timeout != absl::ZeroDuration();
   if (tells && !polled_->BeforeSleep()) timeout = absl::ZeroDuration();

@@ -114,7 +114,7 @@ class LoopCore : public Loop {
   std::vector<Eager> eager_;
   PolledSource* polled_ = nullptr;
   bool found_ = false;  // by who is eager or polled, since the last busy wait
-  bool busy_ = false;   // the last busy wait was broken off, and goes on
+  bool broken_off_ = false;  // the last busy wait was, and goes on
   // When what was found last had returned, and if a Look() had found it.
   absl::Time answered_ = absl::InfinitePast();
   absl::Time found_by_look_ = absl::InfinitePast();

@@ -52,13 +52,12 @@ void CompletionRingWriter::Close() {
 
 void CompletionRingWriter::Add(const verbs::WaitingCompletion& completion,
                                std::optional<uint32_t> qp) {
-  const Freed freed = {.queue_pair = qp ? promises_.NameOfSender(*qp) : 0,
-                       .sends = completion.frees_sends};
-  freed_[producer_ % Ring::kEntries] = freed;
-  ring_.Put(producer_,
-            {.completion = completion.completion,
-             .queue_pair = freed.queue_pair,
-             .frees_sends = freed.queue_pair == 0 ? 0 : freed.sends});
+  const uint64_t name = qp ? promises_.NameOfSender(*qp) : 0;
+  const uint32_t sends = name == 0 ? 0 : completion.frees_sends;
+  freed_[producer_ % Ring::kEntries] = {.queue_pair = name, .sends = sends};
+  ring_.Put(producer_, {.completion = completion.completion,
+                        .queue_pair = name,
+                        .frees_sends = sends});
   ring_.producer = ++producer_;
 }
 

@@ -47,14 +47,15 @@ class CompletionRingWriter final : public verbs::ClientCompletions {
   void OnPolled(size_t count) override;
 
  private:
-  // What of an entry's contents is needed later, and must not be read where
-  // the client can write.
+  // What an entry says of a send queue.  It is needed again in OnPolled(), and
+  // the client may have overwritten the entry by then.
   struct Freed {
     uint64_t queue_pair;
     uint32_t sends;
   };
 
-  // Returns false if this can't be what the client has left there.
+  // Takes over how many completions the client has taken.  Returns false if
+  // `consumer` can't be what an honest client has left in the ring.
   bool Believe(uint64_t consumer);
 
   Ring& ring_;

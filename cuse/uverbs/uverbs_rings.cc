@@ -174,8 +174,8 @@ bool UverbsRings::CountUnawaited(const verbs::Command& command, bool receives) {
   }
   // Sends and receives have the same header.
   const auto post = verbs::ReadAs<ib_uverbs_post_recv>(command.request);
-  // It was there when the client posted, but for a client that only harms
-  // itself.
+  // Another thread may have destroyed the queue pair since the client posted.
+  // The command then fails, and so it does for who makes up a handle.
   if (!promises_.Knows(post.qp_handle)) return true;
   return receives ? promises_.CountReceives(post.qp_handle, post.wr_count)
                   : promises_.CountSends(post.qp_handle, post.wr_count);

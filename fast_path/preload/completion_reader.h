@@ -30,7 +30,7 @@ class CompletionReader {
           !CompletionRing::IsOpen(consumer)) {
         return Found::kUnknown;
       }
-      // First, for what comes in between finds no room here before it is so.
+      // Read before `producer`: the daemon says so only while the ring is full.
       const bool has_more = ring.has_more.load() != 0;
       const uint32_t first = CompletionRing::TakenOf(consumer);
       const uint32_t there = ring.producer.load() - first;

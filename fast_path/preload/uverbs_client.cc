@@ -122,8 +122,9 @@ int64_t UverbsClient::Yield(int64_t began) const {
 
 // Waits for something to poll: in this queue, which was empty after so many
 // arrivals, or, as the daemon does it, in another one of the file, which the
-// thread may poll next.  Returns kEmpty if the daemon has to say what there is:
-// also while a post may be under way, whose completion a poll after it finds.
+// thread may poll next.  Returns kEmpty if the daemon has to say what there is.
+// It has to as long as a post of this file may be in its slot: a poll after the
+// post finds the completion that it has brought at once.
 Way UverbsClient::PollEmpty(uint32_t queue, size_t most, uint32_t arrivals,
                             CompletionReader& reader) {
   if (memory_.arrivals_seen.exchange(arrivals, std::memory_order_relaxed) !=

@@ -77,6 +77,7 @@ struct QueuePairPromise {
     if (now >> 32 != name >> 32) return at;
     return at + static_cast<uint32_t>(now) - static_cast<uint32_t>(until >> 32);
   }
+  // Counts sends in `freed`, if the place is still that queue pair's.
   void Free(uint64_t name, uint32_t entries) {
     uint64_t now = freed.load();
     while (now >> 32 == name >> 32 &&

@@ -100,8 +100,7 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
     memory_.slots[number].awaited = 1;
     memory_.asked |= uint64_t{1} << number;
   }
-  // Takes what there is, as a client does, but for one thread alone: it would
-  // wait for others.
+  // Takes completions of all queues, as a client does.
   void Take() {
     for (auto& ring : memory_.completions) {
       const uint64_t queue = ring.queue;

@@ -166,10 +166,10 @@ void CqCommands::OnArrival(CqObject& cq) {
 
 // A client that gives no commands finds nothing more there until this was done.
 void CqCommands::PollTakenSoon() {
-  if (std::exchange(takes_soon_, true)) return;
+  if (std::exchange(polls_taken_soon_, true)) return;
   timers_.RunIdle([this, self = self_] {
     if (*self == nullptr) return;
-    takes_soon_ = false;
+    polls_taken_soon_ = false;
     PollTaken();
   });
 }

@@ -60,6 +60,8 @@ class CqCommands final : private CqObject::Keeper {
   void OnArrival(CqObject& cq) override;
   size_t TakenOf(const CqObject& cq) override;
   void OnDrop(CqObject& cq) override;
+
+  // The queue is destroyed.
   void OnGone(uint32_t handle);
   // See PollTaken().
   void PollTaken(CqObject& cq);
@@ -83,7 +85,7 @@ class CqCommands final : private CqObject::Keeper {
 
   uint64_t last_poll_ = 0;
   bool polls_end_soon_ = false;
-  bool takes_soon_ = false;
+  bool polls_taken_soon_ = false;
   absl::flat_hash_map<uint64_t, Poll> polls_;
   // Those of which the client could take completions by itself.
   absl::flat_hash_set<uint32_t> shared_;

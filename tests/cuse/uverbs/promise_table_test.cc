@@ -6,24 +6,18 @@
 #include <memory>
 #include <optional>
 
-#include "testing/fake_provider.h"
+#include "tests/cuse/uverbs/promising_queue_pair.h"
 
 namespace ibemu::cuse {
 namespace {
 
 constexpr uint32_t kPromisingQp = 5;
 
-class PromiseTableTest : public ::testing::Test, private verbs::ContextClient {
+class PromiseTableTest : public ::testing::Test {
  protected:
-  PromiseTableTest() {
-    auto fake = std::make_unique<testing::FakeQp>(init_, qp_);
-    fake_ = fake.get();
-    qp_.qp = std::move(fake);
-  }
-
   void Promise(size_t sends) {
-    fake_->free = verbs::QpPromise{.sends = sends};
-    table_.Set(kPromisingQp, &qp_);
+    qp_.fake->free = verbs::QpPromise{.sends = sends};
+    table_.Set(kPromisingQp, &qp_.object);
   }
   fast_path::QueuePairPromise& told() {
     return memory_->PromiseOf(kPromisingQp);
@@ -33,16 +27,7 @@ class PromiseTableTest : public ::testing::Test, private verbs::ContextClient {
   std::unique_ptr<fast_path::UverbsRingMemory> memory_ =
       std::make_unique<fast_path::UverbsRingMemory>();
   PromiseTable table_{memory_->queue_pairs};
-  verbs::QpInit init_;
-  verbs::QpObject qp_{*this, std::make_shared<verbs::EventQueue>(8), 0};
-  testing::FakeQp* fake_;
-
- private:
-  absl::StatusOr<int> GiveDescriptor(
-      Events, pid_t, std::shared_ptr<verbs::EventQueue>) override {
-    return absl::AbortedError("");
-  }
-  std::shared_ptr<verbs::Memory> MemoryOf(pid_t) override { return nullptr; }
+  PromisingQueuePair qp_;
 };
 
 TEST_F(PromiseTableTest, KnowsTheNameThatIsTold) {
@@ -90,21 +75,21 @@ TEST_F(PromiseTableTest, ForgetsWhatAnEarlierQueuePairHasFreed) {
 
 // Datagrams, and adapters that promise nothing.
 TEST_F(PromiseTableTest, HasNoNameForSendersThatAlwaysWait) {
-  qp_.type = verbs::QpType::kUd;
+  qp_.object.type = verbs::QpType::kUd;
   Promise(2);
   EXPECT_EQ(table_.NameOfSender(kPromisingQp), 0u);
   EXPECT_EQ(SendsUntil(), 0u);
-  qp_.type = verbs::QpType::kRc;
-  fake_->free = std::nullopt;
-  table_.Set(kPromisingQp, &qp_);
+  qp_.object.type = verbs::QpType::kRc;
+  qp_.fake->free = std::nullopt;
+  table_.Set(kPromisingQp, &qp_.object);
   EXPECT_EQ(table_.NameOfSender(kPromisingQp), 0u);
   EXPECT_EQ(SendsUntil(), 0u);
   EXPECT_TRUE(table_.Knows(kPromisingQp));
 }
 
 TEST_F(PromiseTableTest, CountsReceivesBesideSends) {
-  fake_->free = verbs::QpPromise{.sends = 1, .receives = 2};
-  table_.Set(kPromisingQp, &qp_);
+  qp_.fake->free = verbs::QpPromise{.sends = 1, .receives = 2};
+  table_.Set(kPromisingQp, &qp_.object);
   EXPECT_TRUE(table_.CountReceives(kPromisingQp, 2));
   EXPECT_FALSE(table_.CountReceives(kPromisingQp, 1));
   EXPECT_TRUE(table_.CountSends(kPromisingQp, 1));

@@ -10,9 +10,9 @@
 #include <memory>
 #include <vector>
 
-#include "testing/fake_provider.h"
 #include "testing/uverbs_commands.h"
 #include "tests/cuse/uverbs/command_slots.h"
+#include "tests/cuse/uverbs/promising_queue_pair.h"
 
 namespace ibemu::cuse {
 namespace {
@@ -155,17 +155,11 @@ TEST_F(UverbsRingsTest, EndForMoreDataThanASlotHas) {
 }
 
 // A client that need not wait for what it posts.
-class UnawaitedTest : public UverbsRingsTest, private verbs::ContextClient {
+class UnawaitedTest : public UverbsRingsTest {
  protected:
-  UnawaitedTest() {
-    auto fake = std::make_unique<testing::FakeQp>(init_, qp_);
-    fake_ = fake.get();
-    qp_.qp = std::move(fake);
-  }
-
   void Promise(verbs::QpPromise promise) {
-    fake_->free = promise;
-    rings_->OnPromise(kQp, &qp_);
+    qp_.fake->free = promise;
+    rings_->OnPromise(kQp, &qp_.object);
   }
   const fast_path::QueuePairPromise& told() const {
     return memory->PromiseOf(kQp);
@@ -173,20 +167,7 @@ class UnawaitedTest : public UverbsRingsTest, private verbs::ContextClient {
 
   uint32_t named() const { return static_cast<uint32_t>(told().queue_pair); }
 
-  verbs::QpInit init_{.capacity = {.send_requests = 9,
-                                   .receive_requests = 9,
-                                   .send_sges = 2,
-                                   .receive_sges = 3,
-                                   .inline_bytes = 64}};
-  verbs::QpObject qp_{*this, std::make_shared<verbs::EventQueue>(8), 0};
-  testing::FakeQp* fake_;
-
- private:
-  absl::StatusOr<int> GiveDescriptor(
-      Events, pid_t, std::shared_ptr<verbs::EventQueue>) override {
-    return absl::AbortedError("");
-  }
-  std::shared_ptr<verbs::Memory> MemoryOf(pid_t) override { return nullptr; }
+  PromisingQueuePair qp_;
 };
 
 TEST_F(UnawaitedTest, APromiseIsTold) {
@@ -201,7 +182,7 @@ TEST_F(UnawaitedTest, APromiseIsTold) {
 }
 
 TEST_F(UnawaitedTest, SendersOfDatagramsAlwaysWait) {
-  qp_.type = verbs::QpType::kUd;
+  qp_.object.type = verbs::QpType::kUd;
   Promise({.sends = 4, .receives = 6});
   EXPECT_EQ(told().sends_until, 0u);
   EXPECT_EQ(told().receives_until, 6u);
@@ -262,7 +243,7 @@ TEST_F(UnawaitedTest, AnyNumbersHaveAnOrder) {
 TEST_F(UnawaitedTest, ANameThatComesAgainIsAnotherOne) {
   Promise({.sends = 4});
   const uint64_t first = told().queue_pair;
-  rings_->OnPromise(kQp + Memory::kQueuePairs, &qp_);
+  rings_->OnPromise(kQp + Memory::kQueuePairs, &qp_.object);
   EXPECT_EQ(named(), kQp + Memory::kQueuePairs + 1);
   Promise({.sends = 4});
   EXPECT_EQ(named(), kQp + 1);
