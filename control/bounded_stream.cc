@@ -32,12 +32,9 @@ absl::Status CheckStreamSocket(int fd, std::string_view method) {
 }
 
 BoundedStream::BoundedStream(Loop& loop, UniqueFd socket)
-    : loop_(loop),
-      socket_(std::move(socket)),
-      self_(std::make_shared<BoundedStream*>(this)) {}
+    : loop_(loop), socket_(std::move(socket)) {}
 
 BoundedStream::~BoundedStream() {
-  *self_ = nullptr;
   if (socket_.valid()) loop_.Forget(socket_.get());
 }
 
@@ -58,13 +55,7 @@ void BoundedStream::Send() {
 }
 
 void BoundedStream::SendSoon() {
-  if (scheduled_ || waits_for_ == Wanted::kRoom) return;
-  scheduled_ = true;
-  loop_.RunSoon([self = self_] {
-    if (*self == nullptr) return;
-    (*self)->scheduled_ = false;
-    (*self)->Flush();
-  });
+  if (waits_for_ != Wanted::kRoom) flush_.Request();
 }
 
 void BoundedStream::Finish() {

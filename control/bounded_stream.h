@@ -3,12 +3,12 @@
 #define IBEMU_CONTROL_BOUNDED_STREAM_H_
 
 #include <cstddef>
-#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
+#include "base/deferred_call.h"
 #include "base/unique_fd.h"
 #include "loop/loop.h"
 
@@ -65,11 +65,9 @@ class BoundedStream {
   enum class Wanted { kNothing, kWord, kRoom };
   Wanted waits_for_ = Wanted::kNothing;
   bool finishing_ = false;
-  bool scheduled_ = false;
   std::vector<std::byte> buffer_;
   size_t sent_ = 0;  // bytes at the front of buffer_
-  // Deferred tasks, which may outlive this object, look here first.
-  std::shared_ptr<BoundedStream*> self_;
+  DeferredCall flush_{loop_, [this] { Flush(); }};
 };
 
 }  // namespace ibemu::control

@@ -30,13 +30,13 @@ absl::StatusOr<std::unique_ptr<DatagramQueue>> DatagramQueue::Create(
 
 DatagramQueue::DatagramQueue(Timers& timers, verbs::Provider& provider,
                              const Options& options, Listener& listener)
-    : timers_(timers),
-      provider_(provider),
+    : provider_(provider),
       options_(options),
       listener_(listener),
       memory_(std::make_shared<OwnMemory>(timers, slots() * SlotBytes())),
       under_way_(options.depth.sends),
-      free_(options.depth.sends) {
+      free_(options.depth.sends),
+      drain_(timers, [this] { Drain(); }) {
   std::iota(free_.rbegin(), free_.rend(), size_t{0});
 }
 
@@ -141,17 +141,7 @@ void DatagramQueue::Detach(const wire::Gid& mgid, wire::Lid mlid) {
   qp_->DetachMulticast(BytesOf(mgid), static_cast<uint16_t>(mlid));
 }
 
-// A completion may arrive in the middle of a call, in which nothing else should
-// be called.
-void DatagramQueue::DrainSoon() {
-  if (std::exchange(draining_, true)) return;
-  timers_.RunSoon([weak = std::weak_ptr(self_)] {
-    if (const auto self = weak.lock()) (*self)->Drain();
-  });
-}
-
 void DatagramQueue::Drain() {
-  draining_ = false;
   const bool was_full = free_.empty();
   std::array<verbs::WorkCompletion, 16> completions;
   while (const size_t count = cq_->Poll(completions)) {

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/deferred_call.h"
 #include "base/timers.h"
 #include "ipoib/own_memory.h"
 #include "verbs/provider.h"
@@ -87,7 +88,6 @@ class DatagramQueue final : private verbs::CqListener {
   absl::Status Start();
   absl::Status Modify(verbs::QpState state, uint32_t mask);
   absl::Status PostReceive(size_t slot);
-  void DrainSoon();
   void Drain();
   void OnReceived(const verbs::WorkCompletion& completion, size_t slot);
 
@@ -97,11 +97,10 @@ class DatagramQueue final : private verbs::CqListener {
   uint64_t AddressOfSlot(size_t slot) const;
 
   // verbs::CqListener
-  void OnArrival() override { DrainSoon(); }
+  void OnArrival() override { drain_.Request(); }
   void OnCompletion() override {}
   void OnEvent(verbs::EventType /*type*/) override {}
 
-  Timers& timers_;
   verbs::Provider& provider_;
   const Options options_;
   Listener& listener_;
@@ -112,10 +111,9 @@ class DatagramQueue final : private verbs::CqListener {
   std::vector<std::unique_ptr<verbs::Ah>> under_way_;  // by send; null: free
   std::vector<size_t> free_;                           // sends
   std::unique_ptr<verbs::Qp> qp_;
-  bool draining_ = false;
-  // Expires with this: for tasks.
-  const std::shared_ptr<DatagramQueue*> self_ =
-      std::make_shared<DatagramQueue*>(this);
+  // A completion may arrive in the middle of a call, in which nothing else
+  // should be called.
+  DeferredCall drain_;
 };
 
 }  // namespace ibemu::ipoib

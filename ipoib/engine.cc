@@ -156,22 +156,13 @@ HardwareAddress Engine::hardware_address() const {
 void Engine::OnDeviceEvent(verbs::EventType type, int port) {
   if (type == verbs::EventType::kDeviceFatal) {
     gone_ = true;
-    RefreshSoon();
+    refresh_.Request();
   } else if (port == parts_.port) {
-    RefreshSoon();
+    refresh_.Request();
   }
 }
 
-// An event may come in the middle of a call, and others with it.
-void Engine::RefreshSoon() {
-  if (std::exchange(refreshing_, true)) return;
-  parts_.timers.RunSoon([weak = std::weak_ptr(self_)] {
-    if (const auto self = weak.lock()) (*self)->Refresh();
-  });
-}
-
 void Engine::Refresh() {
-  refreshing_ = false;
   neighbors_.Forget();
   unicast_.Forget();
   if (gone_) {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/deferred_call.h"
 #include "base/random.h"
 #include "base/timers.h"
 #include "ipoib/datagram_queue.h"
@@ -118,7 +119,6 @@ class Engine final : public Interface,
   const wire::IpAddress* SourceFor(const wire::IpAddress& target) const;
 
   // What happens to the port and its memberships.
-  void RefreshSoon();
   void Refresh();
   void OnBroadcastGroup(const mad::McMemberRecord* group);
   bool OpenQueue(const mad::McMemberRecord& broadcast);
@@ -150,8 +150,7 @@ class Engine final : public Interface,
   User* user_ = nullptr;
   const uint32_t first_psn_;
   const absl::Time born_;
-  bool gone_ = false;  // the device
-  bool refreshing_ = false;
+  bool gone_ = false;                     // the device
   std::unique_ptr<DatagramQueue> queue_;  // null: was never up
   std::vector<std::pair<wire::Gid, wire::Lid>> attached_;
   std::list<Waiting> waiting_;
@@ -161,8 +160,8 @@ class Engine final : public Interface,
   // Of the addresses of IPv6.
   std::vector<std::unique_ptr<SteadyMembership>> solicited_groups_;
   SteadyMembership broadcast_;
-  // Expires with this: for tasks.
-  const std::shared_ptr<Engine*> self_ = std::make_shared<Engine*>(this);
+  // An event may come in the middle of a call, and others with it.
+  DeferredCall refresh_{parts_.timers, [this] { Refresh(); }};
 };
 
 }  // namespace ibemu::ipoib

@@ -54,15 +54,10 @@ void SmSemaphore::Release() {
 }
 
 void SmSemaphore::ServeSoon() {
-  if (serving_ || held_ || line_.empty()) return;
-  serving_ = true;
-  host_.timers().RunSoon([weak = std::weak_ptr(self_)] {
-    if (const auto self = weak.lock()) (*self)->Serve();
-  });
+  if (!held_ && !line_.empty()) serve_.Request();
 }
 
 void SmSemaphore::Serve() {
-  serving_ = false;
   if (held_ || line_.empty()) return;
   Ticket* next = line_.front();
   line_.pop_front();

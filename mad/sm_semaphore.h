@@ -5,7 +5,7 @@
 #include <list>
 #include <memory>
 
-#include "base/timers.h"
+#include "base/deferred_call.h"
 #include "mad/host.h"
 #include "mad/host_core.h"
 
@@ -40,10 +40,8 @@ class SmSemaphore {
   HostCore& host_;
   Port& port_;
   bool held_ = false;
-  bool serving_ = false;  // a call of Serve() is pending
   std::list<Ticket*> line_;
-  // Expires with the semaphore, so that a pending Serve() does nothing.
-  std::shared_ptr<SmSemaphore*> self_ = std::make_shared<SmSemaphore*>(this);
+  DeferredCall serve_{host_.timers(), [this] { Serve(); }};
 };
 
 }  // namespace ibemu::mad

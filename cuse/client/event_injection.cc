@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "base/event_number.h"
 #include "base/status_macros.h"
+#include "base/supervisor_ioctls.h"
 #include "cuse/client/syscall_injector.h"
 
 namespace ibemu::cuse {

@@ -10,8 +10,8 @@ namespace ibemu::cuse {
 // Waits until the write() of the thread was interrupted.  Then, before the
 // client notices, makes the thread open the file that it wrote to once more,
 // for reading, and report the number of that descriptor to us
-// (base/event_number.h).  After that the thread repeats its write().  To be
-// called only on the worker that has seized the thread.
+// (base/supervisor_ioctls.h).  After that the thread repeats its write().  To
+// be called only on the worker that has seized the thread.
 //
 // Errors:
 //   ResourceExhausted   it has no descriptor left, so its write() fails

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "base/opened_for.h"
+#include "base/supervisor_ioctls.h"
 #include "cuse/client/argument_probe.h"
 #include "cuse/client/caller_memory.h"
 #include "cuse/client/no_space.h"

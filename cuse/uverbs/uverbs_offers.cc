@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/event_number.h"
+#include "base/supervisor_ioctls.h"
 #include "cuse/client/caller_memory.h"
 
 namespace ibemu::cuse {

@@ -107,14 +107,10 @@ void SubnetJournal::OnHardwareChange(PortId port) {
   at_once_.insert(port);
   OnPortChange(port);
   // Also what no method of the control socket has done.
-  if (std::exchange(soon_, true)) return;
-  timers_.RunSoon([weak = std::weak_ptr(self_)] {
-    if (const auto self = weak.lock()) (*self)->Write();
-  });
+  write_.Request();
 }
 
 void SubnetJournal::Write() {
-  soon_ = false;
   JournalChange change;
   for (const PortId port : at_once_) Look(port, /*at_once=*/true, change);
   AddLists(change);

@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "base/deferred_call.h"
 #include "base/timers.h"
 #include "daemon/journal/journal_content.h"
 #include "daemon/journal/journal_file.h"
@@ -101,13 +102,10 @@ class SubnetJournal final : private fabric::FabricWatcher {
   uint64_t faults_version_ = 0, reverts_version_ = 0;
   // What may be otherwise.
   absl::flat_hash_set<fabric::PortId> at_once_, later_;
-  bool soon_ = false;
   TimerId timer_ = TimerId::kNone;
   TimerId joined_timer_ = TimerId::kNone;
   std::string error_;
-  // Expires with this: for tasks.
-  const std::shared_ptr<SubnetJournal*> self_ =
-      std::make_shared<SubnetJournal*>(this);
+  DeferredCall write_{timers_, [this] { Write(); }};
 };
 
 }  // namespace ibemu::daemon

@@ -31,11 +31,11 @@ absl::StatusOr<std::unique_ptr<ConnectedQueue>> ConnectedQueue::Create(
 
 ConnectedQueue::ConnectedQueue(Timers& timers, verbs::Provider& provider,
                                Listener& listener)
-    : timers_(timers),
-      provider_(provider),
+    : provider_(provider),
       listener_(listener),
       memory_(std::make_shared<OwnMemory>(timers, kSlots * kLongest)),
-      free_(kSends) {
+      free_(kSends),
+      drain_(timers, [this] { Drain(); }) {
   std::iota(free_.rbegin(), free_.rend(), size_t{0});
 }
 
@@ -82,7 +82,7 @@ absl::StatusOr<ConnectedQueue::QpHandle> ConnectedQueue::CreateQp() {
 void ConnectedQueue::Pair::OnEvent(verbs::EventType type) {
   if (type != verbs::EventType::kLastWqeReached) return;
   ended = true;
-  queue.DrainSoon();
+  queue.drain_.Request();
 }
 
 // What it was sending, and the part of a message that has come, end with errors
@@ -100,7 +100,7 @@ void ConnectedQueue::RetireQp(verbs::Qp& qp) {
     error.qp_state = static_cast<uint32_t>(verbs::QpState::kError);
     qp.Modify(error).IgnoreError();  // but for the device, which has gone
   }
-  DrainSoon();
+  drain_.Request();
 }
 
 absl::Status ConnectedQueue::PostReceive(size_t slot) {
@@ -131,17 +131,7 @@ void ConnectedQueue::Send(verbs::Qp& qp, std::span<const std::byte> datagram) {
   if (free_.empty()) was_full_ = true;
 }
 
-// A completion may arrive in the middle of a call, in which nothing else should
-// be called.
-void ConnectedQueue::DrainSoon() {
-  if (std::exchange(draining_, true)) return;
-  timers_.RunSoon([weak = std::weak_ptr(self_)] {
-    if (const auto self = weak.lock()) (*self)->Drain();
-  });
-}
-
 void ConnectedQueue::Drain() {
-  draining_ = false;
   std::array<verbs::WorkCompletion, 16> completions;
   while (const size_t count = cq_->Poll(completions)) {
     for (const auto& completion : std::span(completions).first(count)) {

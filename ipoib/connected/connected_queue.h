@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/deferred_call.h"
 #include "base/timers.h"
 #include "ipoib/connected/connection_data.h"
 #include "ipoib/own_memory.h"
@@ -85,17 +86,15 @@ class ConnectedQueue final : private verbs::CqListener {
   absl::Status Start();
   absl::Status PostReceive(size_t slot);
   void RetireQp(verbs::Qp& qp);
-  void DrainSoon();
   void Drain();
   void OnReceived(const verbs::WorkCompletion& completion);
   void OnSent(const verbs::WorkCompletion& completion);
 
   // verbs::CqListener
-  void OnArrival() override { DrainSoon(); }
+  void OnArrival() override { drain_.Request(); }
   void OnCompletion() override {}
   void OnEvent(verbs::EventType /*type*/) override {}
 
-  Timers& timers_;
   verbs::Provider& provider_;
   Listener& listener_;
   const std::shared_ptr<OwnMemory> memory_;
@@ -106,10 +105,9 @@ class ConnectedQueue final : private verbs::CqListener {
   std::list<Pair> pairs_;
   std::vector<size_t> free_;  // sends
   bool was_full_ = false;     // and OnRoom() is due
-  bool draining_ = false;
-  // Expires with this: for tasks.
-  const std::shared_ptr<ConnectedQueue*> self_ =
-      std::make_shared<ConnectedQueue*>(this);
+  // A completion may arrive in the middle of a call, in which nothing else
+  // should be called.
+  DeferredCall drain_;
 };
 
 }  // namespace ibemu::ipoib

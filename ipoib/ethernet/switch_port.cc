@@ -82,19 +82,10 @@ MacAddress SwitchPort::mac() const {
 
 void SwitchPort::OnDeviceEvent(verbs::EventType type, int port) {
   if (type == verbs::EventType::kDeviceFatal) gone_ = true;
-  if (gone_ || port == parts_.port) RefreshSoon();
-}
-
-// An event may come in the middle of a call, and others with it.
-void SwitchPort::RefreshSoon() {
-  if (std::exchange(refreshing_, true)) return;
-  parts_.timers.RunSoon([weak = std::weak_ptr(self_)] {
-    if (const auto self = weak.lock()) (*self)->Refresh();
-  });
+  if (gone_ || port == parts_.port) refresh_.Request();
 }
 
 void SwitchPort::Refresh() {
-  refreshing_ = false;
   stations_.Forget();
   const auto pkey_index = PKeyIndex();
   if (!IsActive() || !pkey_index) return group_.Stop();

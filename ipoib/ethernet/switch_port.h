@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "base/deferred_call.h"
 #include "base/timers.h"
 #include "ipoib/carrier.h"
 #include "ipoib/datagram_queue.h"
@@ -73,7 +74,6 @@ class SwitchPort final : public Carrier,
   bool IsActive() const;
   std::optional<uint16_t> PKeyIndex() const;
   uint16_t pkey() const;
-  void RefreshSoon();
   void Refresh();
   void OnGroup(const mad::McMemberRecord* group);
   bool OpenQueue(const mad::McMemberRecord& group, uint16_t pkey_index);
@@ -89,7 +89,6 @@ class SwitchPort final : public Carrier,
   const std::string name_;
   Device& device_;
   bool gone_ = false;  // the adapter
-  bool refreshing_ = false;
   StationTable stations_;
   Counters counters_;
   uint64_t flooded_ = 0;
@@ -97,9 +96,8 @@ class SwitchPort final : public Carrier,
   // The group that the queue pair is attached to.
   std::optional<std::pair<wire::Gid, wire::Lid>> attached_;
   SteadyMembership group_;
-  // Expires with this: for tasks.
-  const std::shared_ptr<SwitchPort*> self_ =
-      std::make_shared<SwitchPort*>(this);
+  // An event may come in the middle of a call, and others with it.
+  DeferredCall refresh_{parts_.timers, [this] { Refresh(); }};
 };
 
 }  // namespace ibemu::ipoib

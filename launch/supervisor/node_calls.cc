@@ -21,8 +21,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/event_number.h"
-#include "base/opened_for.h"
+#include "base/supervisor_ioctls.h"
 #include "base/unique_fd.h"
 #include "launch/supervisor/client_identity.h"
 #include "launch/supervisor/fd_path.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "base/event_number.h"
+#include "base/supervisor_ioctls.h"
 #include "cuse/uverbs/uverbs_file.h"
 #include "daemon/adapters/fabric_adapters.h"
 #include "daemon/adapters/host_table.h"

@@ -196,14 +196,7 @@ void LeaseTable::Party::OnEnded(uint32_t number) {
 }
 
 void LeaseTable::OnPortChange(fabric::PortId) {
-  if (checks_soon_ || leases_.empty()) return;
-  checks_soon_ = true;
-  timers_.RunSoon([weak = std::weak_ptr(self_)] {
-    const auto self = weak.lock();
-    if (!self) return;
-    (*self)->checks_soon_ = false;
-    (*self)->Check();
-  });
+  if (!leases_.empty()) check_.Request();
 }
 
 void LeaseTable::Check() {

@@ -14,6 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
+#include "base/deferred_call.h"
 #include "base/secret.h"
 #include "base/timers.h"
 #include "daemon/remote_node/format/node_link_format.h"
@@ -160,11 +161,11 @@ class LeaseTable final : private fabric::FabricWatcher {
   std::map<topology::NodeId, Party*> parties_;
   Leases leases_;
   uint32_t last_number_ = 0;
-  bool checks_soon_ = false;
   TimerId idle_timer_ = TimerId::kNone;
   // Expires with this: for tasks.
   const std::shared_ptr<LeaseTable*> self_ =
       std::make_shared<LeaseTable*>(this);
+  DeferredCall check_{timers_, [this] { Check(); }};
 };
 
 }  // namespace ibemu::daemon

@@ -103,14 +103,12 @@ void DmaPool::Return(const Buffer& buffer) {
   if (&buffer.arena_ != buffer.share_->own_.get()) {
     common_.Return(buffer.share_->common_, RoundUp(buffer.size_));
   }
-  if (waiting_.empty() || std::exchange(scheduled_, true)) return;
-  timers_.RunSoon([weak = std::weak_ptr(self_)] {
-    const auto self = weak.lock();
-    if (!self) return;
-    (*self)->scheduled_ = false;
-    const auto waiting = std::exchange((*self)->waiting_, {});
-    for (const auto& [who, again] : waiting) again();
-  });
+  if (!waiting_.empty()) call_waiting_.Request();
+}
+
+void DmaPool::CallWaiting() {
+  const auto waiting = std::exchange(waiting_, {});
+  for (const auto& [who, again] : waiting) again();
 }
 
 DmaPool::Buffer::~Buffer() {

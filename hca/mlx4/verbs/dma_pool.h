@@ -12,6 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "base/deferred_call.h"
 #include "base/timers.h"
 #include "hca/bus/pci_function.h"
 #include "hca/mlx4/core/free_runs.h"
@@ -41,9 +42,9 @@ class DmaPool {
   // outlive the pool.
   DmaPool(PciFunction& function, Timers& timers, size_t common)
       : function_(function),
-        timers_(timers),
         common_size_(common),
-        common_(common) {}
+        common_(common),
+        call_waiting_(timers, [this] { CallWaiting(); }) {}
   ~DmaPool();
   DmaPool(const DmaPool&) = delete;
   DmaPool& operator=(const DmaPool&) = delete;
@@ -85,18 +86,17 @@ class DmaPool {
                                    const std::shared_ptr<Share>& share,
                                    size_t size);
   void Return(const Buffer& buffer);
+  void CallWaiting();
 
   PciFunction& function_;
-  Timers& timers_;
   const size_t common_size_;
   MemoryShares common_;
   size_t in_use_ = 0;
   std::vector<std::unique_ptr<Arena>> arenas_;  // common memory
   absl::flat_hash_map<uint64_t, std::weak_ptr<Share>> shares_;
   std::vector<std::pair<const void*, std::function<void()>>> waiting_;
-  bool scheduled_ = false;
-  // Expires with the pool: buffers and deferred calls hold weak references to
-  // it.
+  DeferredCall call_waiting_;
+  // Expires with the pool: buffers hold weak references to it.
   std::shared_ptr<DmaPool*> self_ = std::make_shared<DmaPool*>(this);
 };
 

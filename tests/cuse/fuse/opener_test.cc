@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/opened_for.h"
+#include "base/supervisor_ioctls.h"
 #include "tests/cuse/fuse/verbs_tree_fixture.h"
 #include "tests/cuse/long_writer.h"
 #include "tests/cuse/other_process.h"

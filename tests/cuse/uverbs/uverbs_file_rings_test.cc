@@ -4,7 +4,7 @@
 #include <rdma/ib_user_verbs.h>
 #include <unistd.h>
 
-#include "base/event_number.h"
+#include "base/supervisor_ioctls.h"
 #include "cuse/uverbs/uverbs_file.h"
 #include "fast_path/preload/completion_reader.h"
 #include "fast_path/rings/attach_rings.h"

@@ -5,7 +5,7 @@
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <unistd.h>
 
-#include "base/event_number.h"
+#include "base/supervisor_ioctls.h"
 #include "testing/fake_device.h"
 #include "testing/fake_provider.h"
 #include "testing/post_box.h"

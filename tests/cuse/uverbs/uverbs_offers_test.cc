@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/event_number.h"
+#include "base/supervisor_ioctls.h"
 #include "tests/cuse/file_driver.h"
 #include "verbs/uverbs/command.h"
 
