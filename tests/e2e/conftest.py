@@ -31,7 +31,8 @@ def pytest_generate_tests(metafunc):
     """A test runs as a plain user.  Where rights matter it is marked
     `both_accounts` and runs as root, too; with --deep each does."""
     deep = metafunc.config.getoption("--deep")
-    both = deep or metafunc.definition.get_closest_marker("both_accounts")
+    marked = metafunc.definition.get_closest_marker
+    both = deep or (marked("both_accounts") and not marked("plain_account"))
     named = [mark.args[0] for mark in
              metafunc.definition.iter_markers("parametrize")]
     for name in ("account", "module_account"):
@@ -40,8 +41,11 @@ def pytest_generate_tests(metafunc):
                 name, ACCOUNTS if both else ACCOUNTS[-1:], indirect=True,
                 scope="module" if name == "module_account" else None)
     if "any_fabric" in metafunc.fixturenames:
+        some = STANDS[-2:]
+        if marked("one_back_end"):
+            some = some[:1]
         metafunc.parametrize(
-            "any_fabric", STANDS if deep else STANDS[-2:], indirect=True,
+            "any_fabric", STANDS if deep else some, indirect=True,
             ids=lambda stand: f"{stand[0]}-{stand[1].__name__}")
 
 

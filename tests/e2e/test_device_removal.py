@@ -372,6 +372,7 @@ os.wait()
 # What the subnet sees ------------------------------------------------------
 
 
+@pytest.mark.plain_account
 def test_opensm_elsewhere_notices_the_lost_host_and_its_return(fabric):
     subnet = fabric("fat-tree:radix=8,levels=2")
     opensm = subnet.start_opensm("node-1")

@@ -68,6 +68,7 @@ def test_the_class_directory_can_be_walked_to_its_end(account):
     assert real.startswith("/sys/devices/pci")
 
 
+@pytest.mark.plain_account
 def test_every_file_of_the_tree_can_be_read_or_says_why_not(account):
     script = r"""
         find -L /sys/class/infiniband/ibemu0/ /sys/class/infiniband_mad/ \
@@ -94,6 +95,7 @@ def test_a_node_description_written_to_sysfs_reaches_the_fabric(account):
     assert re.search(r"Node Description:\.*renamed", done.stdout)
 
 
+@pytest.mark.plain_account
 def test_the_demo_of_the_readme_comes_to_its_end(account, programs):
     demo = shutil.copy(ROOT / "tools/demo", programs / "demo")
     for _ in range(5):  # the tools are not to depend on who is faster

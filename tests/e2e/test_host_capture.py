@@ -54,6 +54,7 @@ def lab(any_fabric):
     made.stop()
 
 
+@pytest.mark.one_back_end
 def test_what_programs_send_and_receive_is_dissected(lab):
     program, file = lab.capture("node-1", "--host=node-1")
     own, peer = lab.lid("node-1"), lab.lid("node-2")
@@ -99,6 +100,7 @@ def test_what_programs_send_and_receive_is_dissected(lab):
     assert lab.fields(file, "frame.number", only="_ws.malformed") == []
 
 
+@pytest.mark.one_back_end
 def test_both_ends_see_what_one_sends(lab):
     """A capture begins before the programs, and outlives them."""
     asking, sent = lab.capture("node-1", "--host=node-1", name="sent.pcap")

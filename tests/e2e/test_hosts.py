@@ -229,6 +229,7 @@ def test_open_mpi_crosses_the_fabric(open_mpi):
     assert min(open_mpi()) > MESSAGE
 
 
+@pytest.mark.plain_account
 def test_open_mpi_crosses_the_fabric_by_what_its_user_chose(open_mpi):
     assert min(open_mpi("--mca", "pml", "ucx")) > MESSAGE
     # Of the network there may be the loopback alone, which it leaves out.

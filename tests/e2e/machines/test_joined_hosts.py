@@ -188,6 +188,7 @@ def test_a_host_is_down_while_the_daemon_of_its_fabric_is_gone(module_account,
     lab.stop()
 
 
+@pytest.mark.deep
 def test_a_daemon_that_hangs_is_gone_for_all_its_hosts(module_account, made_by):
     lab = made_by(module_account, "hung", "single-switch:hosts=3", sm="static")
     driver = lab.drive("node-1", "node-2")

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from harness import until
+from harness import deep, until
 
 TREE = "fat-tree:radix=8,levels=2"
 
@@ -132,7 +132,7 @@ def test_what_comes_back_has_its_old_lid(managed, what, away, back):
     assert len(hops(managed, before["node-1"], before["node-7"])) >= 2
 
 
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("end", [signal.SIGTERM, *deep(signal.SIGKILL)])
 def test_an_opensm_of_higher_priority_takes_over_and_gives_back(managed, end):
     ours = sminfo(managed)
     before = lids(managed)

@@ -79,6 +79,7 @@ def test_ibqueryerrors_finds_none(subnet):
     assert ports and ports[2] == "0", text[-2000:]
 
 
+@pytest.mark.deep
 def test_ibtracert_finds_a_way_between_fifty_random_pairs(subnet, discovered):
     lid = lids(discovered)
     hosts = sorted(name for name in lid if name.startswith("node-"))

@@ -18,9 +18,9 @@ def errors(log):
 @pytest.mark.parametrize("engine, topology", [
     ("minhop", TREE), ("updn", TREE), ("dnup", TREE), ("ftree", TREE),
     ("lash", TREE), ("sssp", TREE), ("dfsssp", TREE),
-    ("minhop", "fat-tree:radix=4,levels=3"), ("minhop", "single-switch:hosts=8"),
-    ("minhop", "back-to-back"),
-    *deep(("dor", TORUS), ("minhop", "dragonfly:a=4,h=2,p=2")),
+    *deep(("minhop", "fat-tree:radix=4,levels=3"),
+          ("minhop", "single-switch:hosts=8"), ("minhop", "back-to-back"),
+          ("dor", TORUS), ("minhop", "dragonfly:a=4,h=2,p=2")),
 ])
 def test_a_routing_engine_brings_the_subnet_up(fabric, engine, topology):
     subnet = fabric(topology)

@@ -19,8 +19,9 @@ Blue=0x0001, indx0, ipoib : {5}=full, {6}=full, {7}=limited, {8}=limited ;
 
 # A partition's key, a full member and two limited ones.
 MEMBERS = pytest.mark.parametrize("key, full, one, other", [
-    ("ffff", "node-1", "node-2", "node-4"),
-    ("8001", "node-5", "node-7", "node-8")], ids=["default", "blue"])
+    pytest.param("8001", "node-5", "node-7", "node-8", id="blue"),
+    pytest.param("ffff", "node-1", "node-2", "node-4", id="default",
+                 marks=pytest.mark.deep)])
 
 
 def address(host):

@@ -61,7 +61,7 @@ def test_ucx_perftest_runs(pair, transport, test, size):
 # It arms its completion queues while there may be completions in them, which it
 # has to be told of then.
 @pytest.mark.parametrize("transport", ["rc_v", "ud_v"])
-@pytest.mark.parametrize("test", ["tag_lat", "tag_bw"])
+@pytest.mark.parametrize("test", ["tag_lat", *deep("tag_bw")])
 def test_ucx_perftest_sleeps_until_something_arrives(pair, transport, test):
     count = 200
     program = ["timeout", "60",
@@ -89,7 +89,7 @@ def ucp_hello_world(scratch):
 
 
 # ucp_worker_wait(), poll() of ucp_worker_get_efd()'s descriptor, and a loop.
-@pytest.mark.parametrize("wakes", ["-w", "-f", "-b"])
+@pytest.mark.parametrize("wakes", ["-w", *deep("-f", "-b")])
 def test_ucx_hello_world_wakes_up_in_each_of_its_modes(
         pair, ucp_hello_world, wakes):
     size = 5000
@@ -139,7 +139,7 @@ def fi_pingpong(lab, endpoint, size=64, count=100, provider="verbs",
     return server.output, client.stdout + client.stderr, client.returncode
 
 
-@pytest.mark.parametrize("size", [1, 65536, *deep(1024)])
+@pytest.mark.parametrize("size", [1, *deep(1024, 65536)])
 def test_libfabric_sends_reliable_datagrams(pair, size):
     """Its own protocol (ofi_rxd) over datagrams of verbs, data compared.
     Unasked it takes ofi_rxm, which needs an address that leads somewhere."""

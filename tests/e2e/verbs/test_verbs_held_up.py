@@ -94,6 +94,7 @@ def test_a_command_that_is_held_up_holds_up_no_other(account, background,
     assert run.wait(PROMPT) == 0
 
 
+@pytest.mark.plain_account
 def test_a_fifo_in_place_of_the_device_holds_up_nobody(account, background,
                                                        held_up):
     fifo = account.home / "fifo"

@@ -47,6 +47,7 @@ POLL_AND_EVENTS = pytest.mark.parametrize("options", [[], ["-e"]],
 @pytest.mark.parametrize("program", ["ibv_rc_pingpong", "ibv_uc_pingpong",
                                      "ibv_ud_pingpong", "ibv_srq_pingpong"])
 @POLL_AND_EVENTS
+@pytest.mark.one_back_end
 def test_a_pingpong_ends_with_valid_data(any_pingpong, program, options):
     valid = [] if program == "ibv_srq_pingpong" else ["-c"]
     for text in any_pingpong(program, "-n", "200", *valid, *options)[:2]:
@@ -70,6 +71,7 @@ def arrive_whole(pingpong, size):
 
 
 @pytest.mark.parametrize("size", [1, 1024, 1025, 65536])
+@pytest.mark.one_back_end
 def test_messages_of_every_size_arrive_whole(any_pingpong, size):
     arrive_whole(any_pingpong, size)
 
