@@ -38,6 +38,8 @@ inline constexpr uint8_t kAcknowledge = 0x11;
 inline constexpr uint8_t kAtomicAcknowledge = 0x12;
 inline constexpr uint8_t kCompareSwap = 0x13;
 inline constexpr uint8_t kFetchAdd = 0x14;
+inline constexpr uint8_t kSendLastInvalidate = 0x16;
+inline constexpr uint8_t kSendOnlyInvalidate = 0x17;
 
 // Whole opcodes of datagrams.
 inline constexpr uint8_t kUdSendOnly =

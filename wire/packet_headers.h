@@ -137,6 +137,18 @@ struct AtomicHeader {
 };
 static_assert(wire::Tiles<AtomicHeader>());
 
+// IETH, §9.3: the key that the responder invalidates.
+struct InvalidateHeader {
+  static constexpr int kBits = 32;
+
+  uint32_t key = 0;
+
+  static constexpr auto Layout() {
+    return wire::Table(wire::Rw(&InvalidateHeader::key, "R_Key", 32, 0));
+  }
+};
+static_assert(wire::Tiles<InvalidateHeader>());
+
 // AETH, §9.3.5.
 struct AcknowledgeHeader {
   static constexpr int kBits = 32;

@@ -26,9 +26,12 @@ constexpr uint32_t Bits(int first, int last) {
   return Bit(last + 1) - Bit(first);
 }
 
+constexpr uint32_t kInvalidates =
+    Bits(opcode::kSendLastInvalidate, opcode::kSendOnlyInvalidate);
+
 constexpr Service kServices[] = {
     {"rc-", verbs::QpType::kRc, 1 << opcode::kReliableConnection,
-     Bits(opcode::kSendFirst, opcode::kFetchAdd)},
+     Bits(opcode::kSendFirst, opcode::kFetchAdd) | kInvalidates},
     {"uc-", verbs::QpType::kUc, 1 << opcode::kUnreliableConnection,
      Bits(opcode::kSendFirst, opcode::kWriteOnlyImmediate)},
     {"ud-", verbs::QpType::kUd, 1 << opcode::kUnreliableDatagram,
@@ -61,6 +64,9 @@ constexpr std::string_view kOperations[] = {
     "atomic-acknowledge",
     "compare-swap",
     "fetch-add",
+    "",  // RESYNC, of reliable datagrams
+    "send-last-invalidate",
+    "send-only-invalidate",
 };
 
 struct Group {
@@ -68,8 +74,9 @@ struct Group {
   uint32_t operations;
 };
 constexpr Group kGroups[] = {
-    {"any", Bits(opcode::kSendFirst, opcode::kFetchAdd)},
-    {"send", Bits(opcode::kSendFirst, opcode::kSendOnlyImmediate)},
+    {"any", Bits(opcode::kSendFirst, opcode::kFetchAdd) | kInvalidates},
+    {"send",
+     Bits(opcode::kSendFirst, opcode::kSendOnlyImmediate) | kInvalidates},
     {"rdma-write", Bits(opcode::kWriteFirst, opcode::kWriteOnlyImmediate)},
     {"read-response",
      Bits(opcode::kReadResponseFirst, opcode::kReadResponseOnly)},

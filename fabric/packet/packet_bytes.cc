@@ -44,6 +44,10 @@ uint8_t InMessage(uint8_t first_opcode, const Transport& transport) {
 uint8_t OperationBits(const Transport& transport) {
   switch (transport.operation) {
     case Operation::kSend:
+      if (transport.has_invalidate && transport.last) {
+        return transport.first ? opcode::kSendOnlyInvalidate
+                               : opcode::kSendLastInvalidate;
+      }
       return InMessage(opcode::kSendFirst, transport);
     case Operation::kWrite:
       return InMessage(opcode::kWriteFirst, transport);
@@ -143,6 +147,9 @@ void AddTransport(PacketWriter& writer, const Packet& packet) {
       writer.Add(wire::AcknowledgeHeader{.syndrome = SyndromeBits(transport)});
       break;
     case Operation::kSend:
+      if (transport.has_invalidate) {
+        writer.Add(wire::InvalidateHeader{.key = transport.key});
+      }
       break;
   }
   if (transport.operation == Operation::kAtomicResponse) {

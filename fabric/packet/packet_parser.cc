@@ -70,6 +70,7 @@ class PacketReader {
 struct OpcodeMeaning {
   Operation operation;
   bool first, last, immediate;
+  bool invalidate = false;
 };
 
 std::optional<OpcodeMeaning> MeaningOf(uint8_t operation) {
@@ -118,6 +119,10 @@ std::optional<OpcodeMeaning> MeaningOf(uint8_t operation) {
       return {{kCompareSwap, kYes, kYes, kNo}};
     case opcode::kFetchAdd:
       return {{kFetchAdd, kYes, kYes, kNo}};
+    case opcode::kSendLastInvalidate:
+      return {{kSend, kNo, kYes, kNo, kYes}};
+    case opcode::kSendOnlyInvalidate:
+      return {{kSend, kYes, kYes, kNo, kYes}};
     default:
       return std::nullopt;
   }
@@ -165,8 +170,13 @@ absl::Status ReadSyndrome(uint8_t bits, Transport& transport) {
 
 absl::Status ReadExtended(PacketReader& reader, Transport& transport) {
   switch (transport.operation) {
-    case Operation::kSend:
+    case Operation::kSend: {
+      if (!transport.has_invalidate) break;
+      wire::InvalidateHeader ieth;
+      IBEMU_RETURN_IF_ERROR(reader.Take(ieth, "IETH"));
+      transport.key = ieth.key;
       break;
+    }
     case Operation::kWrite:
       if (!transport.first) break;
       [[fallthrough]];
@@ -214,8 +224,9 @@ absl::Status ReadTransport(PacketReader& reader,
                            verbs::QpType service, Packet& packet) {
   const std::optional<OpcodeMeaning> meaning =
       MeaningOf(bth.opcode & opcode::kOperationMask);
-  const bool is_request = meaning && (meaning->operation == Operation::kSend ||
-                                      meaning->operation == Operation::kWrite);
+  const bool is_request = meaning && !meaning->invalidate &&
+                          (meaning->operation == Operation::kSend ||
+                           meaning->operation == Operation::kWrite);
   if (!meaning || (service == verbs::QpType::kUc && !is_request)) {
     return absl::InvalidArgumentError(
         absl::StrFormat("BTH has the opcode 0x%02x", bth.opcode));
@@ -226,6 +237,7 @@ absl::Status ReadTransport(PacketReader& reader,
   transport.first = meaning->first;
   transport.last = meaning->last;
   transport.has_immediate = meaning->immediate;
+  transport.has_invalidate = meaning->invalidate;
   transport.solicited = bth.solicited;
   transport.ack_request = bth.ack_request;
   transport.psn = bth.psn;

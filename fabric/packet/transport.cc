@@ -25,6 +25,7 @@ Transport Transport::Single(uint32_t index) const {
   single.ack_request = ack_request && at_end;
   single.solicited = solicited && at_end;
   single.has_immediate = has_immediate && at_end;
+  single.has_invalidate = has_invalidate && at_end;
   return single;
 }
 
@@ -43,6 +44,7 @@ Transport Transport::After(uint32_t count) const {
 uint32_t Transport::Bytes() const {
   constexpr uint32_t kBth = 12, kReth = 16, kAeth = 4, kDeth = 8;
   constexpr uint32_t kAtomicEth = 28, kAtomicAckEth = 8, kImmediate = 4;
+  constexpr uint32_t kIeth = 4;
   const bool atomic_response = operation == Operation::kAtomicResponse;
   uint32_t extra = 0;
   if ((operation == Operation::kWrite && first) ||
@@ -59,6 +61,7 @@ uint32_t Transport::Bytes() const {
   if (IsAtomic()) extra += kAtomicEth;
   if (atomic_response) extra += kAtomicAckEth;
   if (has_immediate) extra += kImmediate;
+  if (has_invalidate) extra += kIeth;
   return packets * kBth + extra +
          static_cast<uint32_t>((size + 3) & ~size_t{3});
 }

@@ -39,6 +39,7 @@ struct Transport {
   Operation operation = Operation::kSend;
   bool first = false, last = false;  // whether it starts, ends a message
   bool has_immediate = false;
+  bool has_invalidate = false;  // of kSend: `key` is to be invalidated
   bool solicited = false;
   bool ack_request = false;
   Syndrome syndrome = Syndrome::kAck;

@@ -26,8 +26,9 @@ constexpr uint32_t kSharing = 230, kSharingPeer = 231;
 constexpr uint32_t kPairs[] = {kDatagrams,     kReliable, kPeer,
                                kUnreliable,    kSharing,  kSharingPeer,
                                kUnreliablePeer};
-constexpr uint32_t kShared = 70;  // a shared receive queue
-constexpr int kLogShared = 3;     // its WQEs
+constexpr uint32_t kFree = 21, kFreePages = 4;  // for fast registration
+constexpr uint32_t kShared = 70;                // a shared receive queue
+constexpr int kLogShared = 3;                   // its WQEs
 constexpr size_t kSharedStride = 32;
 constexpr Opcode kOpcodes[] = {
     Opcode::kQueryDevCap, Opcode::kQueryFw,   Opcode::kQueryAdapter,
@@ -65,6 +66,11 @@ class Guest {
     context.retry_count = context.rnr_retry = 2;
     context.log_sra_max = context.log_rra_max = 2;
     context.remote_read = context.remote_write = context.remote_atomic = true;
+    context.fast_register = true;
+    prm::Mpt entry = FakeDriver::FreeRegion(kFree, FakeHost::kPd, kFreePages);
+    entry.mtt_addr = here_.MakeBuffer(kFreePages * prm::kIcmPageBytes).mtt;
+    Require(here_.Give(Opcode::kSw2HwMpt, kFree, entry) ==
+            prm::CommandStatus::kOk);
     StartBoth(kReliable, kPeer, context);
     StartShared();
     context.srq = true;
@@ -167,6 +173,7 @@ class Guest {
     const uint32_t high = input_.Short();
     return high << 16 | input_.Short();
   }
+  uint32_t FreeKey() { return kFree << 8 | (input_.Byte() & 3); }
   uint32_t Pair() { return kPairs[input_.Byte() % std::size(kPairs)]; }
   // Mostly of the region.
   prm::DataSegment Segment() {
@@ -255,7 +262,8 @@ class Guest {
     const uint32_t qpn = Pair();
     const prm::ControlSegment control{
         .opcode = static_cast<prm::WqeOpcode>(input_.Byte() & 0x1f),
-        .completion = prm::kCompletionRequested};
+        .completion = prm::kCompletionRequested,
+        .immediate = kFree << 8};  // what a SEND with invalidate names
     std::vector<std::byte> segments;
     if (qpn == kDatagrams) {
       prm::DatagramSegment to;
@@ -264,6 +272,23 @@ class Guest {
       to.address.rlid = 5;
       to.remote_qpn = kDatagrams;
       wire::Append(to, segments);
+    } else if (control.opcode == prm::WqeOpcode::kFastRegister) {
+      const uint8_t rights = input_.Byte();
+      wire::Append(prm::FastRegisterSegment{.local_read = (rights & 1) != 0,
+                                            .local_write = (rights & 2) != 0,
+                                            .remote_read = (rights & 4) != 0,
+                                            .remote_write = (rights & 8) != 0,
+                                            .atomic = (rights & 16) != 0,
+                                            .key = FreeKey(),
+                                            .page_list = Place(),
+                                            .start = Word(),
+                                            .length = input_.Short(),
+                                            .log_page_size = input_.Byte()},
+                   segments);
+      return here_.Post(qpn, control, segments);
+    } else if (control.opcode == prm::WqeOpcode::kLocalInvalidate) {
+      wire::Append(prm::LocalInvalidateSegment{.key = FreeKey()}, segments);
+      return here_.Post(qpn, control, segments);
     } else if (input_.Byte() % 2 == 0) {
       wire::Append(prm::RemoteAddressSegment{.address = FakeHost::kRegionStart +
                                                         input_.Short(),

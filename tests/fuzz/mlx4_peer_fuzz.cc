@@ -144,6 +144,8 @@ class Scene {
                                     .key = Key(input),
                                     .length = input.Short()},
                    headers);
+    } else if (operation >= opcode::kSendLastInvalidate) {
+      wire::Append(wire::InvalidateHeader{.key = Key(input)}, headers);
     } else if (operation >= opcode::kCompareSwap) {
       wire::Append(wire::AtomicHeader{.address = Address(input),
                                       .key = Key(input),

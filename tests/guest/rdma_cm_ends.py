@@ -121,8 +121,8 @@ class GuestEnd(End):
     name = "guest"
     _numbers = itertools.count()
 
-    def __init__(self, guest):
-        super().__init__(GUEST)
+    def __init__(self, guest, number=GUEST):
+        super().__init__(number)
         self.guest = guest
 
     def bring_up(self):

@@ -17,7 +17,8 @@ PACKAGES = {
     **dict.fromkeys(("ibv_devinfo", "ibv_rc_pingpong"), "ibverbs-utils"),
     **dict.fromkeys(("rping", "ucmatose", "udaddy", "mckey", "cmtime",
                      "rstream"), "rdmacm-utils"),
-    "tshark": "tshark", "rdma": "iproute2",
+    "tshark": "tshark", "rdma": "iproute2", "iscsistart": "open-iscsi",
+    "rpcbind": "rpcbind",
 }
 
 

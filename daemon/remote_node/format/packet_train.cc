@@ -99,6 +99,8 @@ absl::StatusOr<Packet> DecodeTrain(Bytes payload) {
   all.solicited = last.transport->solicited;
   all.has_immediate = last.transport->has_immediate;
   all.immediate = last.transport->immediate;
+  all.has_invalidate = last.transport->has_invalidate;
+  if (all.has_invalidate) all.key = last.transport->key;
   packets.transport = std::make_shared<Transport>(std::move(all));
   return packets;
 }

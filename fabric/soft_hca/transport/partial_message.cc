@@ -19,6 +19,11 @@ PartialMessage::Placed PartialMessage::Add(const Transport& packets) {
                                   "MTU here, %d, does not allow",
                                   packets.longest(), link_.Mtu()));
   }
+  if (packets.has_invalidate) {
+    return Denied(packets, Placed::kInvalid,
+                  "a SEND with invalidate came: no key of this adapter is of a "
+                  "kind that others may invalidate");
+  }
   const Placed begun = Begin(packets);
   return begun == Placed::kOk ? Place(packets) : begun;
 }

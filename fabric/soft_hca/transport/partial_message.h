@@ -22,7 +22,9 @@ class PartialMessage {
  public:
   enum class Placed {
     kOk,
-    kInvalid,     // it doesn't follow the packet before, or has no such length
+    // It doesn't follow the packet before, has no such length, or asks for what
+    // nobody here can do.
+    kInvalid,
     kBadLength,   // a write is longer or shorter than it said
     kAccess,      // the peer may not write to this memory
     kNoReceive,   // there is no receive request for it

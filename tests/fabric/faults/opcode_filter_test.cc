@@ -30,6 +30,8 @@ TEST(OpcodeFilterTest, EachNameIsOneOpcodeOfTheSpecification) {
       {"rc-atomic-acknowledge", 0x12},
       {"rc-compare-swap", 0x13},
       {"rc-fetch-add", 0x14},
+      {"rc-send-last-invalidate", 0x16},
+      {"rc-send-only-invalidate", 0x17},
       {"uc-send-middle", 0x21},
       {"uc-rdma-write-only", 0x2a},
       {"ud-send-only", 0x64},
@@ -48,7 +50,8 @@ TEST(OpcodeFilterTest, EachNameIsOneOpcodeOfTheSpecification) {
 TEST(OpcodeFilterTest, AGroupHasTheOpcodesOfAllServices) {
   const OpcodeFilter send = Parse("send");
   EXPECT_TRUE(send.Matches(0x00) && send.Matches(0x25) && send.Matches(0x64));
-  EXPECT_FALSE(send.Matches(0x06) || send.Matches(0x11));
+  EXPECT_TRUE(send.Matches(0x16) && send.Matches(0x17));
+  EXPECT_FALSE(send.Matches(0x06) || send.Matches(0x11) || send.Matches(0x15));
   const OpcodeFilter response = Parse("READ-RESPONSE");
   EXPECT_TRUE(response.Matches(0x0d) && response.Matches(0x10));
   EXPECT_FALSE(response.Matches(0x0c) || response.Matches(0x12));

@@ -109,6 +109,28 @@ TEST(PacketParser, ReadsEveryOperationOfAConnection) {
   }
 }
 
+TEST(PacketParser, ReadsWhichKeyASendInvalidates) {
+  for (const bool first : {false, true}) {
+    Transport transport = With(Operation::kSend, first, true, 13);
+    transport.has_invalidate = true;
+    transport.key = 0x11223344;
+    const Packet packet = Carrying(transport);
+    ExpectRoundTrip(packet);
+    const Bytes bytes = WireBytes(packet);
+    EXPECT_EQ(bytes[kBthAt], std::byte(first ? 0x17 : 0x16));
+    EXPECT_EQ(ParsePacket(bytes)->transport->key, 0x11223344u);
+    EXPECT_EQ(bytes.size(), packet.Words() * 4u);
+  }
+}
+
+TEST(PacketParser, RefusesToInvalidateOnAnUnreliableConnection) {
+  Transport transport = With(Operation::kSend, true, true, 13);
+  transport.has_invalidate = true;
+  Bytes bytes = WireBytes(Carrying(transport));
+  bytes[kBthAt] |= std::byte{0x20};
+  EXPECT_EQ(Refusal(bytes), "BTH has the opcode 0x37");
+}
+
 TEST(PacketParser, ReadsWhetherTheSenderHasMigrated) {
   Packet packet = Carrying(With(Operation::kSend, true, true, 8));
   for (const bool migrated : {true, false}) {

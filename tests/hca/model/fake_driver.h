@@ -264,6 +264,18 @@ class FakeDriver : private CommandObserver {
     Give(Opcode::kSw2HwMpt, index, entry);
     return buffer.memory;
   }
+  // Memory that work requests register, as Linux asks for it.
+  static prm::Mpt FreeRegion(uint32_t index, uint32_t pd, uint32_t mtts) {
+    prm::Mpt entry = Region(index, pd, 0, 0);
+    entry.status = prm::MptStatus::kFree;
+    entry.local_read = entry.local_write = entry.remote_read =
+        entry.remote_write = entry.atomic = false;
+    entry.remote_atomic_enable = entry.fast_register_enable = true;
+    entry.invalidate_enable = 3;
+    entry.mtt_sz = mtts;
+    entry.entity_size = 0;
+    return entry;
+  }
   static prm::Mpt Region(uint32_t index, uint32_t pd, uint64_t start,
                          uint64_t bytes) {
     prm::Mpt entry;

@@ -33,6 +33,7 @@ class Mlx4Connection : public ::testing::Test {
     context.min_rnr_nak = 12;  // 0.64 ms
     context.log_sra_max = context.log_rra_max = 2;
     context.remote_read = context.remote_atomic = true;
+    context.fast_register = true;  // as the kernel's own have it
     return context;
   }
   void Connect(FakeHost& host, uint16_t peer) {

@@ -67,6 +67,8 @@ prm::QueryDevCap DeviceCapabilities(int ports) {
               prm::kDevCapAtomic | prm::kDevCapUdAvPort |
               prm::kDevCapUdMulticast | prm::kDevCapUdLoopback |
               prm::kDevCapPortManagementChange;
+  cap.bmme_flags = prm::kBmmeLocalInvalidate | prm::kBmmeRemoteInvalidate |
+                   prm::kBmmeFastRegister;
   cap.num_rsvd_uar = 1;
   cap.log_uar_mib = 3;
   cap.log_page_sz = 12;

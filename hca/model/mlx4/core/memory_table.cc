@@ -1,6 +1,7 @@
 #include "hca/model/mlx4/core/memory_table.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "hca/model/mlx4/core/queue_buffer.h"
 
@@ -11,6 +12,9 @@ namespace {
 using Status = prm::CommandStatus;
 
 constexpr int kMaxLogPage = 31;
+constexpr uint8_t kLocalAndRemote = 3;  // of Mpt::invalidate_enable
+// Of one FAST_REGISTER, so that one request takes no more than 1 MiB.
+constexpr uint64_t kMostPages = 131'072;
 
 // Returns true if the entry's page size allows translation of addresses.
 bool Translatable(const Core& core, const prm::Mpt& entry) {
@@ -44,7 +48,7 @@ Status MemoryTable::Start(uint32_t index, const prm::Mpt& entry) {
   if (!old) return Status::kInternalError;
   // ICM may hold anything before its first use, so an entry counts as owned by
   // the adapter only if it has a key.
-  if (old->status == prm::MptStatus::kHardware && old->key != 0) {
+  if (old->status != prm::MptStatus::kSoftware && old->key != 0) {
     return Status::kBadResourceState;
   }
   const bool given = entry.status == prm::MptStatus::kSoftware ||
@@ -53,8 +57,8 @@ Status MemoryTable::Start(uint32_t index, const prm::Mpt& entry) {
   if (!given) return Status::kBadResourceState;
   if (!entry.region || (entry.key & (core_.mpt_count() - 1)) != index ||
       entry.pd >> core_.cap.log_max_pd != 0 || !aligned ||
-      (entry.status == prm::MptStatus::kSoftware &&
-       !Translatable(core_, entry))) {
+      (entry.status == prm::MptStatus::kSoftware ? !Translatable(core_, entry)
+                                                 : entry.physical)) {
     return Status::kBadParam;
   }
   prm::Mpt owned = entry;
@@ -88,12 +92,11 @@ std::optional<prm::Mpt> MemoryTable::Find(uint32_t index) {
 std::optional<prm::Mpt> MemoryTable::Check(uint32_t key, uint32_t pd,
                                            uint64_t address, uint64_t bytes,
                                            Right right) {
-  const uint32_t full_index = prm::MptOfKey(key);
-  const uint32_t index = full_index & (core_.mpt_count() - 1);
+  const uint32_t index = IndexOf(key);
   if (core_.CheckMpt(index) != Status::kOk) return std::nullopt;
   const std::optional<prm::Mpt> entry = Find(index);
   if (!entry || entry->status != prm::MptStatus::kHardware ||
-      entry->key != full_index || entry->pd != pd || !entry->region ||
+      entry->key != prm::MptOfKey(key) || entry->pd != pd || !entry->region ||
       !Allows(*entry, right) || !Translatable(core_, *entry)) {
     return std::nullopt;
   }
@@ -138,6 +141,62 @@ bool MemoryTable::Write(const prm::Mpt& entry, uint64_t address,
                      [this](uint64_t bus, std::span<const std::byte> part) {
                        return core_.host.Write(bus, part);
                      });
+}
+
+uint32_t MemoryTable::IndexOf(uint32_t key) const {
+  return prm::MptOfKey(key) & (core_.mpt_count() - 1);
+}
+
+bool MemoryTable::FastRegister(const prm::FastRegisterSegment& request,
+                               uint32_t pd) {
+  const uint32_t index = IndexOf(request.key);
+  if (core_.CheckMpt(index) != Status::kOk) return false;
+  std::optional<prm::Mpt> entry = Find(index);
+  if (!entry || entry->status != prm::MptStatus::kFree || !entry->region ||
+      entry->physical || !entry->fast_register_enable || entry->pd != pd ||
+      (request.atomic && !entry->remote_atomic_enable)) {
+    return false;
+  }
+  entry->status = prm::MptStatus::kHardware;
+  entry->key = prm::MptOfKey(request.key);
+  entry->local_read = request.local_read;
+  entry->local_write = request.local_write;
+  entry->remote_read = request.remote_read;
+  entry->remote_write = request.remote_write;
+  entry->atomic = request.atomic;
+  entry->start = request.start;
+  entry->length = request.length;
+  entry->entity_size = request.log_page_size;
+  entry->first_byte_offset = request.offset;
+  if (!Translatable(core_, *entry)) return false;
+  const uint64_t page = uint64_t{1} << request.log_page_size;
+  const uint64_t before = (request.start & (page - 1)) + request.offset;
+  const uint64_t most = std::min<uint64_t>(entry->mtt_sz, kMostPages);
+  if (request.length > most << request.log_page_size ||
+      before + request.length > most << request.log_page_size) {
+    return false;
+  }
+  const uint64_t pages =
+      (before + request.length + page - 1) >> request.log_page_size;
+  std::vector<std::byte> list(pages * wire::kBytes<prm::MttEntry>);
+  return core_.host.Read(request.page_list, list) &&
+         WriteMtts(entry->mtt_addr / wire::kBytes<prm::MttEntry>, list) ==
+             Status::kOk &&
+         WriteStructure(core_.icm, Place(index), *entry);
+}
+
+bool MemoryTable::Invalidate(uint32_t key, uint32_t pd) {
+  const uint32_t index = IndexOf(key);
+  if (core_.CheckMpt(index) != Status::kOk) return false;
+  std::optional<prm::Mpt> entry = Find(index);
+  if (!entry || entry->status != prm::MptStatus::kHardware ||
+      entry->key != prm::MptOfKey(key) || entry->pd != pd || !entry->region ||
+      !entry->fast_register_enable ||
+      entry->invalidate_enable != kLocalAndRemote) {
+    return false;
+  }
+  entry->status = prm::MptStatus::kFree;
+  return WriteStructure(core_.icm, Place(index), *entry);
 }
 
 Status MemoryTable::WriteMtts(uint64_t first,

@@ -10,6 +10,7 @@
 
 #include "hca/model/mlx4/core/core.h"
 #include "hca/prm/mlx4_memory.h"
+#include "hca/prm/mlx4_wqe.h"
 
 namespace ibemu::hca::model::mlx4 {
 
@@ -45,6 +46,14 @@ class MemoryTable {
   bool Write(const prm::Mpt& entry, uint64_t address,
              std::span<const std::byte> from);
 
+  // FAST_REGISTER: makes a free entry, of a region of `pd` for which that is
+  // enabled, translate the pages that the request lists.  Returns false, and
+  // changes nothing, if the entry is not so or has not as many MTTs.
+  bool FastRegister(const prm::FastRegisterSegment& request, uint32_t pd);
+  // LOCAL_INVALIDATE, and what a SEND with invalidate asks for: makes the entry
+  // of such a region free.  Returns false if `key` is not that of one.
+  bool Invalidate(uint32_t key, uint32_t pd);
+
   // WRITE_MTT: writes `entries` from index `first` on.
   prm::CommandStatus WriteMtts(uint64_t first,
                                std::span<const std::byte> entries);
@@ -53,6 +62,7 @@ class MemoryTable {
   uint64_t Place(uint32_t index) const {
     return core_.tables.dmpt_base + uint64_t{index} * core_.cap.d_mpt_entry_sz;
   }
+  uint32_t IndexOf(uint32_t key) const;
   template <class Span, class Copy>
   bool ForEachPage(const prm::Mpt& entry, uint64_t address, Span bytes,
                    Copy copy);

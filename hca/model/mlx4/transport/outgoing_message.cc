@@ -33,13 +33,16 @@ uint8_t OperationAt(WqeOpcode opcode, bool first, bool last) {
   using namespace wire::opcode;  // NOLINT: one table of them
   const bool write = IsWrite(opcode);
   const bool immediate = HasImmediate(opcode);
+  const bool invalidate = opcode == WqeOpcode::kSendInvalidate;
   if (first && last) {
     if (write) return immediate ? kWriteOnlyImmediate : kWriteOnly;
+    if (invalidate) return kSendOnlyInvalidate;
     return immediate ? kSendOnlyImmediate : kSendOnly;
   }
   if (first) return write ? kWriteFirst : kSendFirst;
   if (!last) return write ? kWriteMiddle : kSendMiddle;
   if (write) return immediate ? kWriteLastImmediate : kWriteLast;
+  if (invalidate) return kSendLastInvalidate;
   return immediate ? kSendLastImmediate : kSendLast;
 }
 
@@ -71,7 +74,9 @@ std::optional<OutgoingPart> CutPart(ConnectionLink& link, const SendWqe& wqe,
                                   .length = static_cast<uint32_t>(wqe.length)},
                  part.headers);
   }
-  if (last && HasImmediate(opcode)) {
+  // A key to invalidate is where immediate data is, in the WQE as in the
+  // packet.
+  if (last && (HasImmediate(opcode) || opcode == WqeOpcode::kSendInvalidate)) {
     AppendWord(wqe.control.immediate, part.headers);
   }
   return part;

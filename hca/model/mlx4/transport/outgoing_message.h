@@ -11,7 +11,8 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-// Returns true if `opcode` asks for a SEND or an RDMA WRITE.
+// Returns true if `opcode` asks for a SEND or an RDMA WRITE, of those that
+// unreliable connections have, too.
 bool IsMessage(prm::WqeOpcode opcode);
 
 // One packet of an outgoing message.  `operation` is that of the BTH's opcode,

@@ -29,6 +29,11 @@ bool IsAtomic(WqeOpcode opcode) {
   return opcode == WqeOpcode::kCompareSwap || opcode == WqeOpcode::kFetchAdd;
 }
 
+bool IsLocal(WqeOpcode opcode) {
+  return opcode == WqeOpcode::kNop || opcode == WqeOpcode::kFastRegister ||
+         opcode == WqeOpcode::kLocalInvalidate;
+}
+
 }  // namespace
 
 bool RcRequester::Request::awaits_response() const {
@@ -50,8 +55,8 @@ int RcRequester::OpenReads() const {
 CqeSyndrome RcRequester::Check(const SendWqe& wqe) const {
   const WqeOpcode opcode = wqe.control.opcode;
   const bool known = IsMessage(opcode) || IsAtomic(opcode) ||
-                     opcode == WqeOpcode::kRdmaRead ||
-                     opcode == WqeOpcode::kNop;
+                     opcode == WqeOpcode::kSendInvalidate ||
+                     opcode == WqeOpcode::kRdmaRead || IsLocal(opcode);
   if (!known) return CqeSyndrome::kLocalQpOperation;
   const bool fits = wqe.length <= uint64_t{1} << link_.qp().log_msg_max &&
                     (!IsAtomic(opcode) || wqe.length == kAtomicBytes);
@@ -84,7 +89,7 @@ bool RcRequester::Open() {
       break;
   }
   const WqeOpcode opcode = request.wqe.control.opcode;
-  if (request.error == CqeSyndrome::kNone && opcode != WqeOpcode::kNop) {
+  if (request.error == CqeSyndrome::kNone && !IsLocal(opcode)) {
     request.packets = IsAtomic(opcode)
                           ? 1
                           : wire::PacketsFor(request.wqe.length, link_.mtu());
@@ -192,11 +197,27 @@ void RcRequester::EndLocal() {
     if (front.error != CqeSyndrome::kNone) {
       Fail(front.error);
     } else if (front.packets == 0) {
-      CompleteFront(0);
+      const CqeSyndrome error = Execute(front.wqe);
+      if (error == CqeSyndrome::kNone) {
+        CompleteFront(0);
+      } else {
+        Fail(error);
+      }
     } else {
       return;
     }
   }
+}
+
+CqeSyndrome RcRequester::Execute(const SendWqe& wqe) {
+  bool done = true;
+  if (wqe.control.opcode == WqeOpcode::kFastRegister) {
+    done = link_.qp().fast_register &&
+           link_.memory().FastRegister(wqe.fast_register, link_.qp().pd);
+  } else if (wqe.control.opcode == WqeOpcode::kLocalInvalidate) {
+    done = link_.memory().Invalidate(wqe.invalidate.key, link_.qp().pd);
+  }
+  return done ? CqeSyndrome::kNone : CqeSyndrome::kWindowBind;
 }
 
 bool RcRequester::Advance(uint32_t psn) {

@@ -74,6 +74,9 @@ class RcRequester {
   // response among them is missing, which is then requested again.
   bool Advance(uint32_t psn);
   void CompleteFront(uint32_t byte_count);
+  // Carries out a work request that needs no peer.  Returns its error, or
+  // kNone.
+  prm::CqeSyndrome Execute(const SendWqe& wqe);
   // Ends the requests at the front that wait for no peer.
   void EndLocal();
   // Sends again from `psn` on, or fails if no retry is left.

@@ -35,7 +35,7 @@ void RcResponder::Receive(const ParsedPacket& request) {
   }
   sequence_told_ = false;
   const uint8_t opcode = request.bth.opcode;
-  if (opcode <= wire::opcode::kWriteOnlyImmediate) {
+  if (opcode <= wire::opcode::kWriteOnlyImmediate || IsSendInvalidate(opcode)) {
     OnMessage(request);
   } else if (opcode == wire::opcode::kReadRequest && !message_.begun()) {
     OnRead(request, false);
@@ -113,6 +113,12 @@ void RcResponder::OnMessage(const ParsedPacket& request) {
       message_.FailReceive(CqeSyndrome::kLocalProtection);
       Acknowledge(expected_,
                   wire::syndrome::kNak | wire::syndrome::kRemoteOperationError);
+      link_.Break();
+      return;
+    case ReceivedMessage::Placed::kInvalidate:
+      // It is the responder's error, of which the peer is told by no answer
+      // (IBA vol 1 §9.9.3, class J).
+      message_.FailReceive(CqeSyndrome::kRemoteInvalidRequest);
       link_.Break();
       return;
     case ReceivedMessage::Placed::kAccess:

@@ -12,8 +12,9 @@ constexpr size_t kImmediateDataBytes = 4;
 bool IsFirst(uint8_t operation) {
   using namespace wire::opcode;  // NOLINT: one table of them
   return operation == kSendFirst || operation == kSendOnly ||
-         operation == kSendOnlyImmediate || operation == kWriteFirst ||
-         operation == kWriteOnly || operation == kWriteOnlyImmediate;
+         operation == kSendOnlyImmediate || operation == kSendOnlyInvalidate ||
+         operation == kWriteFirst || operation == kWriteOnly ||
+         operation == kWriteOnlyImmediate;
 }
 bool IsLast(uint8_t operation) {
   using namespace wire::opcode;  // NOLINT: one table of them
@@ -26,8 +27,8 @@ bool CarriesImmediate(uint8_t operation) {
          operation == kWriteLastImmediate || operation == kWriteOnlyImmediate;
 }
 
-// Removes the immediate data from the front.  Returns nothing if there are too
-// few bytes.
+// Removes the immediate data, or the key to invalidate, from the front. Returns
+// nothing if there are too few bytes.
 std::optional<uint32_t> TakeImmediate(ParsedPacket& packet) {
   if (packet.rest.size() < kImmediateDataBytes) return std::nullopt;
   uint32_t value = 0;
@@ -40,13 +41,21 @@ std::optional<uint32_t> TakeImmediate(ParsedPacket& packet) {
 
 }  // namespace
 
+bool IsSendInvalidate(uint8_t opcode) {
+  return opcode == wire::opcode::kSendLastInvalidate ||
+         opcode == wire::opcode::kSendOnlyInvalidate;
+}
+
 std::optional<IncomingPart> ParsePart(const ParsedPacket& packet) {
   const uint8_t operation = packet.bth.opcode & wire::opcode::kOperationMask;
-  if (operation > wire::opcode::kWriteOnlyImmediate) return std::nullopt;
+  const bool invalidates = IsSendInvalidate(packet.bth.opcode);
+  if (operation > wire::opcode::kWriteOnlyImmediate && !invalidates) {
+    return std::nullopt;
+  }
   ParsedPacket rest = packet;
   IncomingPart part;
   part.packet = &packet;
-  part.write = operation >= wire::opcode::kWriteFirst;
+  part.write = operation >= wire::opcode::kWriteFirst && !invalidates;
   part.first = IsFirst(operation);
   part.last = IsLast(operation);
   if (part.write && part.first) {
@@ -57,6 +66,10 @@ std::optional<IncomingPart> ParsePart(const ParsedPacket& packet) {
   if (CarriesImmediate(operation)) {
     part.immediate = TakeImmediate(rest);
     if (!part.immediate) return std::nullopt;
+  }
+  if (invalidates) {
+    part.invalidate = TakeImmediate(rest);
+    if (!part.invalidate) return std::nullopt;
   }
   part.payload = rest.rest;
   return part;
@@ -113,6 +126,10 @@ ReceivedMessage::Placed ReceivedMessage::Place(const IncomingPart& part) {
         return Placed::kProtection;
     }
   }
+  if (part.invalidate &&
+      !link_.memory().Invalidate(*part.invalidate, link_.qp().pd)) {
+    return Placed::kInvalidate;
+  }
   received_ += part.payload.size();
   kind_ = part.write ? Kind::kWrite : Kind::kSend;
   if (part.last) kind_ = Kind::kNone;
@@ -124,17 +141,19 @@ void ReceivedMessage::End(const IncomingPart& part) {
   uint8_t opcode = prm::kReceivedRdmaWriteImmediate;
   if (!part.write) {
     opcode = part.immediate ? prm::kReceivedSendImmediate : prm::kReceivedSend;
+    if (part.invalidate) opcode = prm::kReceivedSendInvalidate;
   }
   const uint16_t counter = receive_->counter;
   receive_.reset();
-  link_.EndReceive({.immediate = part.immediate.value_or(0),
-                    .remote_qpn = link_.qp().remote_qpn,
-                    .sl = part.packet->lrh.sl,
-                    .remote_lid = static_cast<uint16_t>(part.packet->lrh.slid),
-                    .byte_count = static_cast<uint32_t>(received_),
-                    .wqe_counter = counter,
-                    .opcode = opcode},
-                   part.packet->bth.solicited);
+  link_.EndReceive(
+      {.immediate = part.invalidate.value_or(part.immediate.value_or(0)),
+       .remote_qpn = link_.qp().remote_qpn,
+       .sl = part.packet->lrh.sl,
+       .remote_lid = static_cast<uint16_t>(part.packet->lrh.slid),
+       .byte_count = static_cast<uint32_t>(received_),
+       .wqe_counter = counter,
+       .opcode = opcode},
+      part.packet->bth.solicited);
 }
 
 void ReceivedMessage::FailReceive(prm::CqeSyndrome syndrome) {

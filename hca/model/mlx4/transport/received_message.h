@@ -16,6 +16,7 @@ namespace ibemu::hca::model::mlx4 {
 struct IncomingPart {
   bool write = false, first = false, last = false;
   std::optional<uint32_t> immediate;
+  std::optional<uint32_t> invalidate;  // the key
   wire::RdmaHeader target;             // of an RDMA WRITE's first packet
   std::span<const std::byte> payload;  // points into the packet
   // The whole packet, for the completion.
@@ -23,6 +24,10 @@ struct IncomingPart {
 
   bool takes_receive() const { return write ? immediate.has_value() : first; }
 };
+
+// Returns true for a SEND with invalidate, of a whole opcode: reliable
+// connections alone have it.
+bool IsSendInvalidate(uint8_t opcode);
 
 // Returns nothing if the packet is of another operation, or too short for its
 // headers.
@@ -37,7 +42,8 @@ class ReceivedMessage {
     kOk,
     kTooLong,     // for the receive WQE
     kProtection,  // a key of the receive WQE allows no access
-    kAccess       // the peer may not write to this memory
+    kAccess,      // the peer may not write to this memory
+    kInvalidate   // nor invalidate this key
   };
 
   explicit ReceivedMessage(ConnectionLink& link) : link_(link) {}

@@ -25,6 +25,7 @@ void UcResponder::Receive(const ParsedPacket& packet) {
       break;
     case ReceivedMessage::Placed::kTooLong:
     case ReceivedMessage::Placed::kAccess:
+    case ReceivedMessage::Placed::kInvalidate:  // no service but RC has it
       message_.GiveUp();
       break;
     case ReceivedMessage::Placed::kProtection:

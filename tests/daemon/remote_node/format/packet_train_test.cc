@@ -71,6 +71,19 @@ TEST(PacketTrain, ComesOutAsItWentIn) {
   }
 }
 
+TEST(PacketTrain, ASendKeepsTheKeyThatItInvalidates) {
+  Packet train = Train(3, 10);
+  Transport transport = *train.transport;
+  transport.operation = Transport::Operation::kSend;
+  transport.has_immediate = false;
+  transport.has_invalidate = true;
+  train.transport = std::make_shared<Transport>(std::move(transport));
+  const auto back = DecodeTrain(EncodeTrain(train));
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(back->transport->key, 77u);
+  EXPECT_EQ(Wire(*back), Wire(train));
+}
+
 TEST(PacketTrain, APartOfAMessageIsNotItsEnd) {
   const Packet whole = Train(5, 256);
   Packet part = whole;

@@ -235,6 +235,16 @@ TEST_F(ReliableResponderTest, RefusesAMessageThatBeginsWithinAnother) {
   EXPECT_THAT(link.PollStatuses(), ElementsAre(wc_status::kFlushed));
 }
 
+TEST_F(ReliableResponderTest, RefusesToInvalidateAKeyForItsPeer) {
+  link.Receive(1, 0, 4096);
+  Transport send = Send(Psn(0), "hello");
+  send.has_invalidate = true;
+
+  Take(send);
+
+  ExpectRefusal(Syndrome::kInvalidRequest, Psn(0), EventType::kQpRequestError);
+}
+
 TEST_F(ReliableResponderTest, FailsAReceiveRequestThatIsTooShort) {
   link.Receive(1, 0, 4);
 
