@@ -43,6 +43,9 @@ enum class MptStatus : uint8_t {
 constexpr uint32_t KeyOfMpt(uint32_t index) { return index << 8 | index >> 24; }
 constexpr uint32_t MptOfKey(uint32_t key) { return key >> 8 | key << 24; }
 
+// Of Mpt::invalidate_enable: by one's own work requests and by the peer's.
+inline constexpr uint8_t kInvalidateLocalAndRemote = 3;
+
 // A memory protection table entry (SW2HW_MPT, with the index as input
 // modifier).
 struct Mpt {
@@ -60,9 +63,9 @@ struct Mpt {
   uint32_t key = 0;  // MptOfKey() of the key in requests
   uint32_t pd = 0;   // protection domain
   bool remote_atomic_enable = false, fast_register_enable = false;
-  uint8_t invalidate_enable = 0;  // 3: local and remote
-  uint64_t start = 0;             // virtual address
-  uint64_t length = 0;            // 0 with `physical`: all memory
+  uint8_t invalidate_enable = 0;
+  uint64_t start = 0;   // virtual address
+  uint64_t length = 0;  // 0 with `physical`: all memory
   uint32_t lkey = 0, window_count = 0;
   uint8_t mtt_rep = 0;
   uint64_t mtt_addr = 0;  // bytes from mtt_base

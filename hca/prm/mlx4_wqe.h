@@ -49,7 +49,7 @@ struct ControlSegment {
   uint8_t completion = 0;  // 3: make a CQE
   bool solicited = false;
   bool force_loopback = false;
-  uint32_t immediate = 0;
+  uint32_t immediate = 0;  // or the key that the peer invalidates
 
   static constexpr auto Layout() {
     using T = ControlSegment;

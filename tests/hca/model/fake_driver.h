@@ -271,7 +271,7 @@ class FakeDriver : private CommandObserver {
     entry.local_read = entry.local_write = entry.remote_read =
         entry.remote_write = entry.atomic = false;
     entry.remote_atomic_enable = entry.fast_register_enable = true;
-    entry.invalidate_enable = 3;
+    entry.invalidate_enable = prm::kInvalidateLocalAndRemote;
     entry.mtt_sz = mtts;
     entry.entity_size = 0;
     return entry;

@@ -12,7 +12,6 @@ namespace {
 using Status = prm::CommandStatus;
 
 constexpr int kMaxLogPage = 31;
-constexpr uint8_t kLocalAndRemote = 3;  // of Mpt::invalidate_enable
 // Of one FAST_REGISTER, so that one request takes no more than 1 MiB.
 constexpr uint64_t kMostPages = 131'072;
 
@@ -92,12 +91,8 @@ std::optional<prm::Mpt> MemoryTable::Find(uint32_t index) {
 std::optional<prm::Mpt> MemoryTable::Check(uint32_t key, uint32_t pd,
                                            uint64_t address, uint64_t bytes,
                                            Right right) {
-  const uint32_t index = IndexOf(key);
-  if (core_.CheckMpt(index) != Status::kOk) return std::nullopt;
-  const std::optional<prm::Mpt> entry = Find(index);
-  if (!entry || entry->status != prm::MptStatus::kHardware ||
-      entry->key != prm::MptOfKey(key) || entry->pd != pd || !entry->region ||
-      !Allows(*entry, right) || !Translatable(core_, *entry)) {
+  const std::optional<prm::Mpt> entry = FindKey(key, pd);
+  if (!entry || !Allows(*entry, right) || !Translatable(core_, *entry)) {
     return std::nullopt;
   }
   if (address < entry->start || bytes > entry->length ||
@@ -147,6 +142,16 @@ uint32_t MemoryTable::IndexOf(uint32_t key) const {
   return prm::MptOfKey(key) & (core_.mpt_count() - 1);
 }
 
+std::optional<prm::Mpt> MemoryTable::FindKey(uint32_t key, uint32_t pd) {
+  const uint32_t index = IndexOf(key);
+  if (core_.CheckMpt(index) != Status::kOk) return std::nullopt;
+  const std::optional<prm::Mpt> entry = Find(index);
+  const bool found = entry && entry->status == prm::MptStatus::kHardware &&
+                     entry->key == prm::MptOfKey(key) && entry->pd == pd &&
+                     entry->region;
+  return found ? entry : std::nullopt;
+}
+
 bool MemoryTable::FastRegister(const prm::FastRegisterSegment& request,
                                uint32_t pd) {
   const uint32_t index = IndexOf(request.key);
@@ -171,11 +176,9 @@ bool MemoryTable::FastRegister(const prm::FastRegisterSegment& request,
   if (!Translatable(core_, *entry)) return false;
   const uint64_t page = uint64_t{1} << request.log_page_size;
   const uint64_t before = (request.start & (page - 1)) + request.offset;
-  const uint64_t most = std::min<uint64_t>(entry->mtt_sz, kMostPages);
-  if (request.length > most << request.log_page_size ||
-      before + request.length > most << request.log_page_size) {
-    return false;
-  }
+  const uint64_t room = std::min<uint64_t>(entry->mtt_sz, kMostPages)
+                        << request.log_page_size;
+  if (request.length > room || before > room - request.length) return false;
   const uint64_t pages =
       (before + request.length + page - 1) >> request.log_page_size;
   std::vector<std::byte> list(pages * wire::kBytes<prm::MttEntry>);
@@ -186,17 +189,13 @@ bool MemoryTable::FastRegister(const prm::FastRegisterSegment& request,
 }
 
 bool MemoryTable::Invalidate(uint32_t key, uint32_t pd) {
-  const uint32_t index = IndexOf(key);
-  if (core_.CheckMpt(index) != Status::kOk) return false;
-  std::optional<prm::Mpt> entry = Find(index);
-  if (!entry || entry->status != prm::MptStatus::kHardware ||
-      entry->key != prm::MptOfKey(key) || entry->pd != pd || !entry->region ||
-      !entry->fast_register_enable ||
-      entry->invalidate_enable != kLocalAndRemote) {
+  std::optional<prm::Mpt> entry = FindKey(key, pd);
+  if (!entry || !entry->fast_register_enable ||
+      entry->invalidate_enable != prm::kInvalidateLocalAndRemote) {
     return false;
   }
   entry->status = prm::MptStatus::kFree;
-  return WriteStructure(core_.icm, Place(index), *entry);
+  return WriteStructure(core_.icm, Place(IndexOf(key)), *entry);
 }
 
 Status MemoryTable::WriteMtts(uint64_t first,

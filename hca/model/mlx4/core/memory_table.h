@@ -48,7 +48,8 @@ class MemoryTable {
 
   // FAST_REGISTER: makes a free entry, of a region of `pd` for which that is
   // enabled, translate the pages that the request lists.  Returns false, and
-  // changes nothing, if the entry is not so or has not as many MTTs.
+  // changes nothing, if the entry is not so, has not as many MTTs, or the
+  // host's memory has no such list.
   bool FastRegister(const prm::FastRegisterSegment& request, uint32_t pd);
   // LOCAL_INVALIDATE, and what a SEND with invalidate asks for: makes the entry
   // of such a region free.  Returns false if `key` is not that of one.
@@ -63,6 +64,8 @@ class MemoryTable {
     return core_.tables.dmpt_base + uint64_t{index} * core_.cap.d_mpt_entry_sz;
   }
   uint32_t IndexOf(uint32_t key) const;
+  // Returns the entry of `key`, if the adapter owns it and it is of `pd`.
+  std::optional<prm::Mpt> FindKey(uint32_t key, uint32_t pd);
   template <class Span, class Copy>
   bool ForEachPage(const prm::Mpt& entry, uint64_t address, Span bytes,
                    Copy copy);

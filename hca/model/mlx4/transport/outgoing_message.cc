@@ -74,10 +74,12 @@ std::optional<OutgoingPart> CutPart(ConnectionLink& link, const SendWqe& wqe,
                                   .length = static_cast<uint32_t>(wqe.length)},
                  part.headers);
   }
-  // A key to invalidate is where immediate data is, in the WQE as in the
-  // packet.
-  if (last && (HasImmediate(opcode) || opcode == WqeOpcode::kSendInvalidate)) {
+  if (last && HasImmediate(opcode)) {
     AppendWord(wqe.control.immediate, part.headers);
+  }
+  if (last && opcode == WqeOpcode::kSendInvalidate) {
+    wire::Append(wire::InvalidateHeader{.key = wqe.control.immediate},
+                 part.headers);
   }
   return part;
 }

@@ -27,8 +27,8 @@ bool CarriesImmediate(uint8_t operation) {
          operation == kWriteLastImmediate || operation == kWriteOnlyImmediate;
 }
 
-// Removes the immediate data, or the key to invalidate, from the front. Returns
-// nothing if there are too few bytes.
+// Removes the immediate data from the front.  Returns nothing if there are too
+// few bytes.
 std::optional<uint32_t> TakeImmediate(ParsedPacket& packet) {
   if (packet.rest.size() < kImmediateDataBytes) return std::nullopt;
   uint32_t value = 0;
@@ -68,8 +68,9 @@ std::optional<IncomingPart> ParsePart(const ParsedPacket& packet) {
     if (!part.immediate) return std::nullopt;
   }
   if (invalidates) {
-    part.invalidate = TakeImmediate(rest);
-    if (!part.invalidate) return std::nullopt;
+    const auto header = rest.Take<wire::InvalidateHeader>();
+    if (!header) return std::nullopt;
+    part.invalidate = header->key;
   }
   part.payload = rest.rest;
   return part;
