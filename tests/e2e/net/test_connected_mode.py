@@ -49,9 +49,12 @@ def test_the_interface_says_that_it_is_connected(lab, server):
     ["-s", "8", ONE], ["-s", str(LONG - 28), ONE], ["-s", str(LONG - 48), ONE6]],
     ids=["short", "long", "ipv6"])
 def test_pings_of_one_packet_are_answered(lab, server, how):
-    said = lab.account.run(*connected(lab, "node-2", "ping", "-M", "do", "-c",
-                                      "2", "-i", "0.01", *how)).stdout
-    assert " 2 received" in said
+    # One at a time: who has had an answer waits for the next no longer than for
+    # the interval, which a busy machine exceeds.
+    said = lab.account.run(*connected(
+        lab, "node-2", "sh", "-c", 'ping "$@" && ping "$@"', "sh", "-M", "do",
+        "-c", "1", "-W", "30", *how)).stdout
+    assert said.count(" 1 received") == 2
 
 
 def test_tcp_is_carried_in_long_packets(lab, server):
