@@ -21,7 +21,7 @@
 #include "cli/commands/fault_command.h"
 #include "cli/commands/hca_probe_command.h"
 #include "cli/commands/health_command.h"
-#include "cli/commands/peers_command.h"
+#include "cli/commands/program_commands.h"
 #include "cli/commands/record_command.h"
 #include "cli/commands/scenario_command.h"
 #include "cli/commands/status_command.h"
@@ -47,6 +47,7 @@ Simulated InfiniBand subnets for unmodified programs.
   stop        end a fabric's daemon
   listen      let other machines join a fabric
   certs       make the certificates by which machines know each other
+  device-plugin  give pods of a Kubernetes node its devices
   status      what a daemon serves, and to whom
   nodes       the nodes of a fabric
   links       its links
@@ -112,7 +113,7 @@ int Main(std::vector<std::string> arguments) {
   ibemu::cli::AddSsh(app, action);
   ibemu::cli::AddLab(app, action);
   ibemu::cli::AddDaemons(app, action);
-  ibemu::cli::AddPeers(app, action);
+  ibemu::cli::AddProgramCommands(app, action);
   ibemu::cli::AddStatus(app, action);
   ibemu::cli::AddHealth(app, action);
   ibemu::cli::AddChanges(app, action);

@@ -24,4 +24,8 @@ std::string OwnProgram(std::string_view name, std::string_view directory) {
   return absl::StrCat(Absl(directory), "/", Absl(name));
 }
 
+std::string HelperProgram(std::string_view name) {
+  return OwnProgram(name, IBEMU_PROGRAMS);
+}
+
 }  // namespace ibemu::launch

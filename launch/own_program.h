@@ -14,6 +14,9 @@ std::string ThisProgram();
 // `directory`, where it is installed.
 std::string OwnProgram(std::string_view name, std::string_view directory);
 
+// The same of a program that only others of ours start.
+std::string HelperProgram(std::string_view name);
+
 }  // namespace ibemu::launch
 
 #endif  // IBEMU_LAUNCH_OWN_PROGRAM_H_

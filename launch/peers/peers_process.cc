@@ -29,11 +29,9 @@ std::string ReadPeersLine(int fd) {
   }
 }
 
-std::string PeersProgram() { return OwnProgram(kProgram, IBEMU_PROGRAMS); }
-
 absl::StatusOr<PeersProcess> PeersProcess::Start(
     std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), PeersProgram());
+  arguments.insert(arguments.begin(), HelperProgram(kProgram));
   IBEMU_ASSIGN_OR_RETURN(
       OwnProcess process,
       OwnProcess::Start(std::move(arguments), "--line", kEndsWithin));

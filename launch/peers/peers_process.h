@@ -12,10 +12,6 @@
 
 namespace ibemu::launch {
 
-// The path of ibemu-peers: that of the build tree of this program, or the
-// installed one.
-std::string PeersProgram();
-
 // A PeersProcess is an ibemu-peers that serves this process, and ends with it.
 class PeersProcess {
  public:

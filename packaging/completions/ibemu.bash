@@ -1,7 +1,7 @@
 # bash completion of ibemu(1) and ibemud(8).
 
 _ibemu_commands() {
-  echo "run ssh up down ls stop listen certs status nodes links health link node device host counter fault qp cq mr srq mcast scenario console capture events why export topology record doctor hca-probe help"
+  echo "run ssh up down ls stop listen certs device-plugin status nodes links health link node device host counter fault qp cq mr srq mcast scenario console capture events why export topology record doctor hca-probe help"
 }
 
 # The words that follow a command, not its options.
@@ -28,6 +28,7 @@ _ibemu_options() {
     stop) echo "--fabric= --help" ;;
     listen) echo "--fabric= --certs= --help" ;;
     certs) echo "--days= --help" ;;
+    device-plugin) echo "--resource= --slots= --kubelet= --help" ;;
     status) echo "--fabric= --json --help" ;;
     nodes) echo "--fabric= --all --json --help" ;;
     links) echo "--fabric= --all --json --help" ;;
@@ -116,7 +117,7 @@ _ibemu_value() {
       [[ $1 != --socket && $cur != */* ]] || _filedir
       ;;
     --ibnetdiscover | --ibstat | --journal) _filedir ;;
-    --certs) _filedir -d ;;
+    --certs | --kubelet) _filedir -d ;;
     --host) [[ ${words[0]##*/} != ibemu ]] || _ibemu_offer < <(_ibemu_nodes) ;;
     *) COMPREPLY=($(compgen -W "$(_ibemu_values "$1")" -- "$cur")) ;;
   esac

@@ -55,6 +55,7 @@ __ibemu_command ls 'The fabrics that run'
 __ibemu_command stop "End a fabric's daemon"
 __ibemu_command listen 'Let other machines join a fabric'
 __ibemu_command certs 'Make the certificates of machines'
+__ibemu_command device-plugin 'Give pods of a Kubernetes node its devices'
 __ibemu_command status 'What a daemon serves, and to whom'
 __ibemu_command nodes 'The nodes of a fabric'
 __ibemu_command links 'Its links'
@@ -108,8 +109,11 @@ $c -n '__ibemu_uses ssh; and not __ibemu_has 0' -x -a '(__fish_complete_subcomma
 $c -n '__ibemu_uses run ssh stop listen status nodes links health link node device host counter fault qp cq mr srq mcast scenario console capture events why export' -l fabric -x -a '(__ibemu_fabrics)'
 $c -n '__ibemu_uses up ls status nodes links health counter fault qp cq mr srq mcast events why doctor' -l json
 $c -n '__ibemu_uses nodes links why' -l all
-$c -n '__ibemu_uses ls listen status nodes links health console doctor' -f
+$c -n '__ibemu_uses ls listen device-plugin status nodes links health console doctor' -f
 $c -n '__ibemu_uses certs' -l days -x
+$c -n '__ibemu_uses device-plugin' -l resource -x
+$c -n '__ibemu_uses device-plugin' -l slots -x
+$c -n '__ibemu_uses device-plugin' -l kubelet -x -a '(__fish_complete_directories)'
 $c -n '__ibemu_uses up' -l check
 $c -n '__ibemu_uses up' -l detach
 $c -n '__ibemu_uses down; and __ibemu_has 0' -a '(__ibemu_fabrics)'

@@ -11,7 +11,7 @@ import types
 import kubernetes
 
 MODELS = {"ConfigMap": "V1ConfigMap", "DaemonSet": "V1DaemonSet", "Job": "V1Job",
-          "Secret": "V1Secret", "Service": "V1Service",
+          "Pod": "V1Pod", "Secret": "V1Secret", "Service": "V1Service",
           "StatefulSet": "V1StatefulSet"}
 
 
@@ -73,12 +73,12 @@ def _volumes(place, documents, owner, spec):
     return found
 
 
-def podman_arguments(place, documents, owner):
-    """What follows "podman run" for the one container of the pods of `owner`, a
+def podman_arguments(place, documents, owner, name="ibemud"):
+    """What follows "podman run" for the container `name` of the pods of `owner`, a
     DaemonSet or StatefulSet.  `place`: for their volumes."""
     shutil.rmtree(place, ignore_errors=True)
     spec = owner["spec"]["template"]["spec"]
-    container, = spec["containers"]
+    container, = [each for each in spec["containers"] if each["name"] == name]
     of_pod = spec.get("securityContext", {})
     rights = container["securityContext"]
     options = []

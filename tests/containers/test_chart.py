@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from harness import ROOT, until
+from kubelet import Kubelet
 import manifests
 
 CHART = ROOT / "packaging/chart"
@@ -21,6 +22,7 @@ OTHERS = {
     "places": {each: {"nodeSelector": {"rack": "1"},
                       "tolerations": [{"key": "lab", "operator": "Exists"}],
                       "options": ["--seed=7"]} for each in ("head", "hosts")},
+    "no device plugin": {"hosts": {"devicePlugin": {"enabled": False}}},
     "a class of storage": {"head": {"journal": {"storageClassName": "fast"}}},
 }
 
@@ -69,6 +71,9 @@ def test_what_is_not_wanted_is_left_out(render):
     assert kinds("as it comes") == ["ConfigMap", "DaemonSet", "Secret", "Secret",
                                     "Service", "StatefulSet"]
     assert "DaemonSet" not in kinds("no hosts")
+    hosts = manifests.named(render(OTHERS["no device plugin"]), "DaemonSet",
+                            "lab-hosts")
+    assert "device-plugin" not in json.dumps(hosts)
     assert "Secret" not in kinds("certificates of others")
     head = manifests.named(render(OTHERS["no journal"]), "StatefulSet", "lab-head")
     assert "volumeClaimTemplates" not in head["spec"]
@@ -118,7 +123,8 @@ def test_its_schema_knows_its_values():
     jsonschema.Draft7Validator.check_schema(schema)
     jsonschema.validate(values, schema)
     # Each that there is, and none beside.
-    for part in values, values["head"], values["hosts"], values["certificates"]:
+    for part in [values, values["head"], values["hosts"], values["certificates"],
+                 values["hosts"]["devicePlugin"]]:
         with pytest.raises(jsonschema.ValidationError, match="mistyped"):
             part["mistyped"] = 1
             jsonschema.validate(values, schema)
@@ -128,7 +134,8 @@ def test_its_schema_knows_its_values():
 @pytest.mark.parametrize("values", [
     {"image": ""}, {"topology": {}}, {"imagePullPolicy": "Often"},
     {"head": {"options": ["sm=none"]}}, {"head": {"journal": {"size": "64K"}}},
-    {"hosts": {"frontEnd": "kernel"}}, {"certificates": {"days": 0}}],
+    {"hosts": {"frontEnd": "kernel"}}, {"hosts": {"devicePlugin": {"slots": 0}}},
+    {"hosts": {"devicePlugin": {"resource": "ibemu"}}}, {"certificates": {"days": 0}}],
     ids=json.dumps)
 def test_its_schema_refuses(values):
     schema = json.loads((CHART / "values.schema.json").read_text())
@@ -170,3 +177,19 @@ def test_its_pods_are_hosts_of_one_subnet(account, image, network, render, start
         *within("second", "rping", "-c", "-a", names[0], "-C", "10"),
         check=False).returncode == 0)
     assert server.wait() == 0
+
+
+def test_its_device_plugin_registers_without_capabilities(account, image, render, start):
+    documents = render()
+    place = account.home / "plugin"
+    arguments = manifests.podman_arguments(
+        place, documents, manifests.named(documents, "DaemonSet", "lab-hosts"),
+        "device-plugin")
+    kubelet = Kubelet(place / "kubelet")
+    try:
+        start("podman", "run", "--rm", "--name=plugin", *arguments)
+        registered = kubelet.plugin()
+        assert registered.resource == "rdma/ibemu"
+        assert set(registered.health().values()) == {"Unhealthy"}
+    finally:
+        kubelet.stop()

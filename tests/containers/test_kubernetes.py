@@ -1,13 +1,15 @@
-"""The example of a job: Debian's client for Kubernetes knows each field."""
+"""The examples of pods: Debian's client for Kubernetes knows each field."""
 
+import pytest
 import yaml
 
 from harness import ROOT
 import manifests
 
-JOB = ROOT / "docs/examples/kubernetes/job.yaml"
+EXAMPLES = ROOT / "docs/examples/kubernetes"
 
 
-def test_every_field_is_one_of_kubernetes():
-    for document in yaml.safe_load_all(JOB.read_text()):
+@pytest.mark.parametrize("name", ["job.yaml", "pod.yaml"])
+def test_every_field_is_one_of_kubernetes(name):
+    for document in yaml.safe_load_all((EXAMPLES / name).read_text()):
         manifests.assert_is_of_kubernetes(document)

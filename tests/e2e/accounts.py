@@ -38,7 +38,7 @@ def programs(scratch, build):
         return build / "cli"
     target = scratch / "bin"
     target.mkdir()
-    for name in ("ibemu", "ibemud", "ibemu-peers"):
+    for name in ("ibemu", "ibemud", "ibemu-peers", "ibemu-device-plugin"):
         shutil.copy(build / "cli" / name, target / name)
     (target / "ibemu-ssh").symlink_to("ibemu")
     # Where ibemu looks for it, beside itself.  Programs in a run have no

@@ -40,8 +40,9 @@ PRINT = {
 }
 NO_FABRIC = {"ls", "up", "record", "topology", "doctor", "help"}
 # What these print is a program's, an adapter's or nothing.
-SILENT = {"run", "ssh", "stop", "listen", "certs", "down", "link", "node", "device",
-          "host", "hca-probe"}
+SILENT = {"run", "ssh", "stop", "listen", "certs", "device-plugin",
+          "down", "link", "node",
+          "device", "host", "hca-probe"}
 FULL = "cannot write to standard output: No space left on device\n"
 
 

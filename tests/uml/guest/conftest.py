@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
-E2E = pathlib.Path(__file__).resolve().parents[2] / "e2e"
-sys.path.insert(0, str(E2E))
+TESTS = pathlib.Path(__file__).resolve().parents[2]
+E2E = TESTS / "e2e"
+sys.path[:0] = [str(E2E), str(TESTS / "containers")]  # kubelet.py
 
 from accounts import build, make_account, programs, scratch  # noqa: E402,F401
 from harness import Background  # noqa: E402
