@@ -46,6 +46,9 @@ drive real adapters from user space, and serve it to "ibemu run --fabric".
   --listen=[ADDRESS:]PORT
                     let other machines join, those with certificates of the same
                     authority; "ibemu listen" does it for a daemon that runs
+  --encrypt         with --listen: have packets encrypted that joined hosts send
+                    to each other directly, too; all else between the
+                    machines of a subnet always is
   --exact           have packets between joined hosts all pass this daemon, in
                     its order, and none directly: slower, and encrypted
   --journal=FILE    go on where the last daemon with this file ended, however it
@@ -239,6 +242,10 @@ std::string Mistake(const Flags& flags) {
       !flags.listen) {
     return "--certs goes together with --listen or --join=HOST:PORT";
   }
+  if (flags.daemon.encrypt && !flags.listen) {
+    return "--encrypt goes together with --listen: the machine that has the "
+           "subnet says how others speak to each other";
+  }
   if (flags.daemon.journal && flags.daemon.check) {
     return "--check starts nothing that a journal could go on with: leave out "
            "--journal";
@@ -291,6 +298,7 @@ int Main(std::vector<std::string> arguments) {
   app.add_option("--http", flags.http);
   app.add_option("--join", flags.join);
   app.add_option("--listen", flags.listen);
+  app.add_flag("--encrypt", flags.daemon.encrypt);
   app.add_flag("--exact", flags.daemon.exact);
   app.add_option("--journal", flags.daemon.journal);
   app.add_option("--certs", flags.daemon.certificates);

@@ -157,6 +157,7 @@ class Ibemud {
     if (!options_.certificates.empty()) {
       words.push_back(absl::StrCat("--certs=", options_.certificates));
     }
+    if (options_.encrypt) words.push_back("--encrypt");
     IBEMU_ASSIGN_OR_RETURN(peers_,
                            launch::PeersProcess::Start(std::move(words)));
     return absl::OkStatus();
@@ -172,16 +173,19 @@ class Ibemud {
       const absl::StatusOr<std::string> address = peers_->AwaitReady();
       end_ = address.status();
       if (end_.ok()) listens_at_ = *address;
-      if (end_.ok()) end_ = server_->Await(peers_->line(), &SayWhoIsGone);
+      if (end_.ok()) {
+        end_ = server_->Await(peers_->line(), [this] { SayWhoIsGone(); });
+      }
       if (end_.ok()) return SayReady();
       server_->Stop();
     });
   }
 
-  static void SayWhoIsGone() {
+  void SayWhoIsGone() const {
     spdlog::error(
         "ibemu-peers has ended, and no other machine can join: start it again "
-        "with \"ibemu listen\"");
+        "with \"ibemu listen{}\"",
+        options_.encrypt ? " --encrypt" : "");
   }
 
   static void SayWhatStays() {

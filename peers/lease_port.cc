@@ -23,6 +23,7 @@
 #include "control/bounded_stream.h"
 #include "launch/pass_descriptor.h"
 #include "peers/node_link_carrier.h"
+#include "peers/tls_relay.h"
 
 namespace ibemu::peers {
 namespace {
@@ -30,6 +31,8 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kTokenBytes = std::tuple_size_v<Secret>;
+// What the side that expected a token answers to it on an encrypted connection.
+constexpr char kWelcome = 'w';
 constexpr timeval kPeerConnectsWithin = {.tv_sec = 3, .tv_usec = 0};
 
 // A network between the two that takes nothing for so long is none: by way of
@@ -75,17 +78,18 @@ absl::StatusOr<UniqueFd> ConnectTo(const std::string& address) {
   return socket;
 }
 
-// Connects, shows the token, and hands the connection on, or closes the line.
-void Connect(const std::string& address, const std::string& token,
-             const UniqueFd& line) {
-  const absl::StatusOr<UniqueFd> socket = ConnectTo(address);
-  if (!socket.ok() || !SendAll(socket->get(), token)) return;
-  launch::SendDescriptor(line.get(), socket->get()).IgnoreError();
+// Waits until the other side has found the token to be good.
+bool IsWelcome(const UniqueFd& socket) {
+  setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kPeerConnectsWithin,
+             sizeof kPeerConnectsWithin);
+  char answer = 0;
+  return recv(socket.get(), &answer, 1, 0) == 1 && answer == kWelcome;
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<LeasePort>> LeasePort::Open(Loop& loop) {
+absl::StatusOr<std::unique_ptr<LeasePort>> LeasePort::Open(
+    Loop& loop, std::string certificates) {
   // Where there is no IPv6, IPv4 alone.
   sockaddr_in6 any6 = {};
   any6.sin6_family = AF_INET6;
@@ -115,7 +119,7 @@ absl::StatusOr<std::unique_ptr<LeasePort>> LeasePort::Open(Loop& loop) {
   const uint16_t number =
       ntohs(name.ss_family == AF_INET6 ? in6.sin6_port : in4.sin_port);
   std::unique_ptr<LeasePort> port(
-      new LeasePort(loop, std::move(socket), number));
+      new LeasePort(loop, std::move(certificates), std::move(socket), number));
   IBEMU_RETURN_IF_ERROR(port->Listen());
   return port;
 }
@@ -166,8 +170,18 @@ absl::Status LeasePort::Call(const std::string& address,
     --*calls_;
     return absl::ResourceExhaustedError("too many connections are being made");
   }
-  std::thread([address, token, line = std::move(line), calls = calls_] {
-    Connect(address, token, line);
+  std::thread([address, token, line = std::move(line), encrypts = encrypts_,
+               certificates = certificates_, calls = calls_, relays = relays_] {
+    absl::StatusOr<UniqueFd> socket = ConnectTo(address);
+    if (socket.ok() && encrypts) {
+      socket = TlsRelay::Start(TlsRelay::Side::kClient, *std::move(socket),
+                               certificates, relays);
+    }
+    // A certificate is judged by the other side after the handshake.
+    if (socket.ok() && SendAll(socket->get(), token) &&
+        (!encrypts || IsWelcome(*socket))) {
+      launch::SendDescriptor(line.get(), socket->get()).IgnoreError();
+    }
     --*calls;
   }).detach();
   return absl::OkStatus();
@@ -197,9 +211,16 @@ void LeasePort::OnConnection() {
         loop_.RunAfter(absl::Seconds(1), [this] { Listen().IgnoreError(); });
     return;
   }
+  Prepare(socket.get());
+  if (encrypts_) {
+    socket = TlsRelay::Start(TlsRelay::Side::kServer, std::move(socket),
+                             certificates_, relays_)
+                 .value_or(UniqueFd());
+    if (!socket.valid()) return;
+  }
   // Whoever opens many and says nothing is the first to go.
   if (strangers_.size() == kMostStrangers) Forget(strangers_.begin());
-  strangers_.push_back({.socket = std::move(socket), .token = {}});
+  strangers_.push_back({.socket = std::move(socket), .encrypted = encrypts_});
   const auto stranger = std::prev(strangers_.end());
   stranger->limit =
       loop_.RunAfter(kWaitsFor, [this, stranger] { Forget(stranger); });
@@ -214,14 +235,17 @@ void LeasePort::OnConnection() {
 void LeasePort::OnBytes(Strangers::iterator stranger) {
   std::array<char, kTokenBytes> bytes;
   const size_t left = kTokenBytes - stranger->token.size();
-  const ssize_t count = recv(stranger->socket.get(), bytes.data(), left, 0);
+  const ssize_t count =
+      recv(stranger->socket.get(), bytes.data(), left, MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (count <= 0) return Forget(stranger);
   stranger->token.append(bytes.data(), static_cast<size_t>(count));
   if (stranger->token.size() < kTokenBytes) return;
   const auto expected = expected_.find(stranger->token);
   if (expected != expected_.end()) {
-    Prepare(stranger->socket.get());
+    if (stranger->encrypted) {
+      send(stranger->socket.get(), &kWelcome, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
     launch::SendDescriptor(expected->second.line.get(), stranger->socket.get())
         .IgnoreError();
     loop_.Cancel(expected->second.limit);

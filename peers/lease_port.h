@@ -24,7 +24,7 @@ namespace ibemu::peers {
 // the daemon.  A connection that comes in begins with a token; if the token is
 // not expected, the connection is closed, else the daemon reads what follows.
 // Tokens are told over the node links, which are encrypted; these connections
-// are not, as on InfiniBand.
+// are not, as on InfiniBand, unless SetEncrypts() says so.
 class LeasePort {
  public:
   // Connections whose token has not come yet, and tokens that are expected.
@@ -36,15 +36,21 @@ class LeasePort {
   static constexpr absl::Duration kWaitsFor = absl::Seconds(10);
 
   // Listens at a port that the kernel chooses, on all addresses.  `loop` must
-  // outlive it.
+  // outlive it.  `certificates`: this machine's folder, for encrypted
+  // connections.
   //
   // Errors: those of the system calls.
-  static absl::StatusOr<std::unique_ptr<LeasePort>> Open(Loop& loop);
+  static absl::StatusOr<std::unique_ptr<LeasePort>> Open(
+      Loop& loop, std::string certificates);
   ~LeasePort();
   LeasePort(const LeasePort&) = delete;
   LeasePort& operator=(const LeasePort&) = delete;
 
   uint16_t number() const { return number_; }
+
+  // Says whether each connection from now on is one by TLS, of which the daemon
+  // gets what a TlsRelay makes of it.
+  void SetEncrypts(bool encrypts) { encrypts_ = encrypts; }
 
   // Adds
   //   lease.meet  {"token": "...", "address": "10.0.0.7:40123"} and one end of
@@ -58,7 +64,8 @@ class LeasePort {
   // A connection whose token has not come yet.
   struct Stranger {
     UniqueFd socket;
-    std::string token;
+    bool encrypted = false;
+    std::string token{};
     TimerId limit = TimerId::kNone;
   };
   using Strangers = std::list<Stranger>;
@@ -67,8 +74,12 @@ class LeasePort {
     TimerId limit = TimerId::kNone;
   };
 
-  LeasePort(Loop& loop, UniqueFd listener, uint16_t number)
-      : loop_(loop), listener_(std::move(listener)), number_(number) {}
+  LeasePort(Loop& loop, std::string certificates, UniqueFd listener,
+            uint16_t number)
+      : loop_(loop),
+        certificates_(std::move(certificates)),
+        listener_(std::move(listener)),
+        number_(number) {}
 
   absl::StatusOr<nlohmann::json> Meet(control::Parameters& parameters,
                                       control::Caller& caller);
@@ -81,6 +92,8 @@ class LeasePort {
   void Forget(Strangers::iterator stranger);
 
   Loop& loop_;
+  const std::string certificates_;
+  bool encrypts_ = false;
   const UniqueFd listener_;
   const uint16_t number_;
   Strangers strangers_;
@@ -89,6 +102,8 @@ class LeasePort {
   TimerId listens_again_ = TimerId::kNone;
   // Of threads, which may outlive this.
   const std::shared_ptr<std::atomic<int>> calls_ =
+      std::make_shared<std::atomic<int>>(0);
+  const std::shared_ptr<std::atomic<int>> relays_ =
       std::make_shared<std::atomic<int>>(0);
 };
 

@@ -25,12 +25,18 @@ constexpr std::chrono::seconds kPatience(5), kReconnects(1);
 // In what gRPC says of a peer whose certificate is another's.
 constexpr char kOtherName[] = "Hostname Verification Check failed";
 
+// How it went, and whether connections of leases have to be encrypted.
+struct Attached {
+  grpc::Status status;
+  bool encrypt = false;
+};
+
 // A node link of which the node is on another machine.
 struct NodeLink {
   grpc::ClientContext context;
   v1::FromAdapter first;
   UniqueFd socket;
-  std::promise<grpc::Status> attached;
+  std::promise<Attached> attached;
 };
 
 // Tells whether the node is ours, and carries what comes then.
@@ -38,15 +44,15 @@ void Serve(v1::Subnet::Stub& stub, NodeLink& link) {
   const auto stream = stub.AttachHost(&link.context);
   v1::ToAdapter answer;
   if (!stream->Write(link.first) || !stream->Read(&answer)) {
-    return link.attached.set_value(stream->Finish());
+    return link.attached.set_value({stream->Finish()});
   }
   if (!answer.has_attached()) {
     link.context.TryCancel();
-    link.attached.set_value({grpc::StatusCode::UNAVAILABLE,
-                             "it does not say that we are attached"});
+    link.attached.set_value({{grpc::StatusCode::UNAVAILABLE,
+                              "it does not say that we are attached"}});
     return;
   }
-  link.attached.set_value(grpc::Status::OK);
+  link.attached.set_value({grpc::Status::OK, answer.attached().encrypt()});
   CarryNodeLink<v1::FromAdapter, v1::ToAdapter>(
       std::move(link.socket), *stream, [&link] { link.context.TryCancel(); });
   stream->Finish();
@@ -55,7 +61,7 @@ void Serve(v1::Subnet::Stub& stub, NodeLink& link) {
 }  // namespace
 
 SubnetProxy::SubnetProxy(const std::shared_ptr<grpc::Channel>& channel,
-                         std::string address, uint16_t lease_port)
+                         std::string address, LeasePort& lease_port)
     : channel_(channel),
       stub_(v1::Subnet::NewStub(channel)),
       address_(std::move(address)),
@@ -136,15 +142,19 @@ absl::StatusOr<json> SubnetProxy::AttachHost(control::Parameters& parameters,
   const auto link = std::make_shared<NodeLink>();
   link->first.mutable_attach()->set_node(node);
   link->first.mutable_attach()->set_node_link_version(kNodeLinkVersion);
-  if (leases) link->first.mutable_attach()->set_lease_port(lease_port_);
+  link->first.mutable_attach()->set_can_encrypt(true);
+  if (leases) {
+    link->first.mutable_attach()->set_lease_port(lease_port_.number());
+  }
   link->socket = std::move(socket);
-  std::future<grpc::Status> attached = link->attached.get_future();
+  std::future<Attached> future = link->attached.get_future();
   std::thread([stub = stub_, link] { Serve(*stub, *link); }).detach();
-  if (attached.wait_for(kPatience) != std::future_status::ready) {
+  if (future.wait_for(kPatience) != std::future_status::ready) {
     link->context.TryCancel();
   }
-  const grpc::Status status = attached.get();
-  if (!status.ok()) return Explain(status);
+  const Attached attached = future.get();
+  if (!attached.status.ok()) return Explain(attached.status);
+  lease_port_.SetEncrypts(attached.encrypt);
   return json::object();
 }
 

@@ -4,13 +4,13 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "control/rpc.h"
 #include "nlohmann/json.hpp"
+#include "peers/lease_port.h"
 #include "peers/subnet.grpc.pb.h"
 
 namespace ibemu::peers {
@@ -20,10 +20,10 @@ namespace ibemu::peers {
 // node link has two threads, which outlive this.
 class SubnetProxy {
  public:
-  // `address`: of the other machine, for errors.  `lease_port`: the number of
-  // this machine's LeasePort; 0: there is none.
+  // `address`: of the other machine, for errors.  `lease_port`: this machine's,
+  // which must outlive this; it encrypts if the other machine wants it.
   SubnetProxy(const std::shared_ptr<grpc::Channel>& channel,
-              std::string address, uint16_t lease_port);
+              std::string address, LeasePort& lease_port);
 
   // Adds node.status, node.names, wire.free and wire.attach.
   void AddTo(control::MethodTable& methods);
@@ -59,7 +59,7 @@ class SubnetProxy {
   const std::shared_ptr<grpc::Channel> channel_;
   const std::shared_ptr<v1::Subnet::Stub> stub_;
   const std::string address_;
-  const uint16_t lease_port_;
+  LeasePort& lease_port_;
 };
 
 }  // namespace ibemu::peers

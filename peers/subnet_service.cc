@@ -93,7 +93,7 @@ grpc::Status SubnetService::AttachHost(
   absl::StatusOr<UniqueFd> socket = Attach(*context, first);
   if (!socket.ok()) return ToGrpc(socket.status());
   v1::ToAdapter answer;
-  answer.mutable_attached();
+  answer.mutable_attached()->set_encrypt(encrypt_);
   if (stream->Write(answer)) {
     CarryNodeLink<v1::ToAdapter, v1::FromAdapter>(
         *std::move(socket), *stream, [context] { context->TryCancel(); });
@@ -115,7 +115,7 @@ absl::StatusOr<UniqueFd> SubnetService::Attach(
   }
   IBEMU_RETURN_IF_ERROR(CheckName(attach.node()));
   json parameters = {{"node", attach.node()}, {"peer", PeerOf(context)}};
-  if (attach.lease_port() != 0) {
+  if (attach.lease_port() != 0 && (!encrypt_ || attach.can_encrypt())) {
     parameters["leases"] =
         absl::StrCat(AddressOf(context), ":", attach.lease_port());
   }

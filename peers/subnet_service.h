@@ -28,7 +28,10 @@ inline constexpr uint32_t kNodeLinkVersion = 3;
 // other. Its functions are called by many threads of gRPC's.
 class SubnetService : public v1::Subnet::Service {
  public:
-  explicit SubnetService(control::Client daemon) : daemon_(std::move(daemon)) {}
+  // `encrypt`: packets that peers send to each other directly, too.  Peers that
+  // can't, send none.
+  SubnetService(control::Client daemon, bool encrypt)
+      : daemon_(std::move(daemon)), encrypt_(encrypt) {}
 
   grpc::Status DescribeHost(grpc::ServerContext* context,
                             const v1::DescribeHostRequest* request,
@@ -56,6 +59,7 @@ class SubnetService : public v1::Subnet::Service {
 
   std::mutex mutex_;
   control::Client daemon_;  // guarded by it
+  const bool encrypt_;
 };
 
 }  // namespace ibemu::peers

@@ -1,5 +1,5 @@
-"""Two hosts that have a daemon each: by leases, through the daemon that has the
-subnet (--exact), and TCP beside them."""
+"""Two hosts that have a daemon each: by leases, by encrypted ones, through the
+daemon that has the subnet (--exact), and TCP beside them."""
 
 import random
 import re
@@ -69,19 +69,21 @@ def bench_joined(scratch, _hosts):
 
     runs = interleaved({
         "leases": lambda: measure([]), "exact": lambda: measure(["--exact"]),
+        "encrypted": lambda: measure(["--encrypt"]),
         "iperf3": iperf,
         "ucx": lambda: ucx_tcp("tag_lat", 8, 5000, r"Final: +\d+ +(\S+)")})
 
     def of(kind, what):
         return [run[what] for run in runs[kind]]
 
-    for other in ("exact", "TCP"):
+    for other in ("exact", "encrypted", "TCP"):
         head(f"Two hosts with a daemon each, against {other}", other)
         for what in runs["leases"][0]:
             sends = what.startswith("send")
-            theirs = (of("exact", what) if other == "exact" else
+            theirs = (of(other, what) if other != "TCP" else
                       runs["ucx"] if sends else runs["iperf3"])
             limits = {("exact", True): 0.5, ("exact", False): 5,
+                      ("encrypted", True): 1, ("encrypted", False): 1,
                       ("TCP", True): 1, ("TCP", False): 0.8}
             report_runs(what, of("leases", what), theirs,
                         "us" if sends else "MB/s", "less" if sends else "more",

@@ -38,7 +38,7 @@ CLOCK_FILES = {
     "daemon/fabric_backend.cc",
     "daemon/hca_backend.cc",
     "daemon/remote_node/remote_cable.cc",
-    "peers/grpc_log.cc",
+    "peers/refusal_log.cc",
     "peers/subnet_proxy.cc",
     "topology/formats/progress_line.cc",
 }

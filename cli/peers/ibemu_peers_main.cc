@@ -86,6 +86,8 @@ authority.
                   IBEMU_FABRIC, else "default")
   --certs=DIR     this machine's certificates (default: IBEMU_CERTS, else
                   ~/.config/ibemu/certs); "ibemu certs" makes them
+  --encrypt       have packets encrypted that machines send to each other
+                  directly, too: slower
 
 Example, on a machine called head:
   ibemu listen --fabric=lab
@@ -108,6 +110,7 @@ struct Flags {
   int days = 365;
   std::string name;  // of the program and the command
   std::string fabric, certs, address;
+  bool encrypt = false;
   int line = -1;
   int news = -1;  // where the daemon hears how it goes, with `line`
 };
@@ -151,7 +154,7 @@ class Peers {
     // Its answers would look like its end.
     IBEMU_ASSIGN_OR_RETURN(const ibemu::control::Client watched,
                            ibemu::control::Client::Connect(socket));
-    ibemu::peers::SubnetService service(std::move(daemon));
+    ibemu::peers::SubnetService service(std::move(daemon), flags_.encrypt);
     std::string bound;
     IBEMU_ASSIGN_OR_RETURN(
         const auto server,
@@ -172,11 +175,11 @@ class Peers {
     IBEMU_ASSIGN_OR_RETURN(const std::string address,
                            ibemu::peers::AddressIn(flags_.address, ""));
     IBEMU_RETURN_IF_ERROR(Prepare());
-    IBEMU_ASSIGN_OR_RETURN(const auto lease_port,
-                           ibemu::peers::LeasePort::Open(*loop_));
+    IBEMU_ASSIGN_OR_RETURN(const auto lease_port, ibemu::peers::LeasePort::Open(
+                                                      *loop_, certificates_));
     ibemu::peers::SubnetProxy proxy(
         ibemu::peers::MakeChannel(address, certificates_), address,
-        lease_port->number());
+        *lease_port);
     ibemu::control::MethodTable methods;
     proxy.AddTo(methods);
     lease_port->AddTo(methods);
@@ -283,6 +286,7 @@ int Main(const std::string& program, std::vector<std::string> arguments) {
   CLI::App* const listen = app.add_subcommand("listen");
   ibemu::cli::SetHelp(*listen, kListenHelp);
   listen->add_option("--fabric", flags.fabric);
+  listen->add_flag("--encrypt", flags.encrypt);
   listen->add_option("address", flags.address);
   listen->callback(
       [&] { action = [&] { return Serve(flags, &Peers::Listen); }; });

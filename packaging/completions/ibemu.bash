@@ -19,14 +19,14 @@ _ibemu_words() {
 
 _ibemu_options() {
   case $1 in
-    ibemud) echo "--topology= --sm= --join= --listen= --exact --journal= --certs= --backend= --front-end= --host= --profile= --sysfs= --major= --name= --socket= --http= --seed= --addresses= --check --version --help" ;;
+    ibemud) echo "--topology= --sm= --join= --listen= --encrypt --exact --journal= --certs= --backend= --front-end= --host= --profile= --sysfs= --major= --name= --socket= --http= --seed= --addresses= --check --version --help" ;;
     run) echo "--topology= --sm= --seed= --addresses= --fabric= --join= --certs= --backend= --host= --no-adapter --profile= --device-name= --hostname= --net --outside= --state= --no-fast-path --sched= --explain --lint --keep --help" ;;
     ssh) echo "--fabric= --help" ;;
     up) echo "--check --detach --json --help" ;;
     down) echo "--help" ;;
     ls) echo "--json --help" ;;
     stop) echo "--fabric= --help" ;;
-    listen) echo "--fabric= --certs= --help" ;;
+    listen) echo "--fabric= --certs= --encrypt --help" ;;
     certs) echo "--days= --help" ;;
     device-plugin) echo "--resource= --slots= --kubelet= --help" ;;
     status) echo "--fabric= --json --help" ;;

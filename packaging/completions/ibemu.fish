@@ -110,6 +110,7 @@ $c -n '__ibemu_uses run ssh stop listen status nodes links health link node devi
 $c -n '__ibemu_uses up ls status nodes links health counter fault qp cq mr srq mcast events why doctor' -l json
 $c -n '__ibemu_uses nodes links why' -l all
 $c -n '__ibemu_uses ls listen device-plugin status nodes links health console doctor' -f
+$c -n '__ibemu_uses listen' -l encrypt
 $c -n '__ibemu_uses certs' -l days -x
 $c -n '__ibemu_uses device-plugin' -l resource -x
 $c -n '__ibemu_uses device-plugin' -l slots -x

@@ -6,6 +6,7 @@ $c -l topology -r -F -a "$generators"
 $c -l sm -x -a 'none static builtin'
 $c -l join -r -F
 $c -l listen -x
+$c -l encrypt
 $c -l exact
 $c -l journal -r -F
 $c -l certs -x -a '(__fish_complete_directories)'

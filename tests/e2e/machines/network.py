@@ -53,12 +53,13 @@ class Machine:
 class Network:
     """Carries packets until the end of the `with`.  loss: the share of them that
     is lost; delay: seconds that each takes; `cut` has the machines that are cut
-    off, and `apart` those that are not cut off, but from each other.  All may
-    change at any time."""
+    off, and `apart` those that are not cut off, but from each other; `heard` is
+    called with each packet.  All may change at any time."""
 
     def __init__(self, machines, seed=1):
         self.machines = [Machine(number + 1) for number in range(machines)]
         self.loss, self.delay, self.cut, self.apart = 0, 0, set(), set()
+        self.heard = lambda packet: None
         self._random = random.Random(seed)
         self._under_way = []  # a heap of (when, number, machine, packet)
         self._carried = 0
@@ -97,6 +98,7 @@ class Network:
         ends = {sender, receiver}
         if ends & self.cut or ends <= self.apart:
             return
+        self.heard(packet)
         if self._random.random() < self.loss:
             return
         self._carried += 1

@@ -3,6 +3,7 @@ machine has, and the network between them is a bad one."""
 
 import json
 import os
+import socket
 
 import pytest
 
@@ -64,6 +65,34 @@ def test_four_machines_have_one_subnet(lab):
         lab, "node-3", lab.on("node-4"), "ibv_rc_pingpong", "-c", "-n", "5", "-s",
         "1000")
     connect_by_name(lab, "node-2", lab.on("node-4"), count=3)
+
+
+@pytest.mark.parametrize("options", [[], ["--encrypt"]], ids=["clear", "encrypted"])
+def test_a_lease_can_be_read_unless_the_head_wants_it_encrypted(
+        module_account, network, options):
+    between = {network.machines[HOSTS.index(host) + 1].address
+               for host in ("node-1", "node-2")}
+    read = []
+
+    def hear(packet):
+        ends = {socket.inet_ntoa(packet[at:at + 4]) for at in (12, 16)}
+        if ends == between:
+            read.append(b"rdma-ping-" in packet)
+
+    lab = MachinesFabric(module_account, "private", network, sm="builtin",
+                         options=options)
+    try:
+        for host in "node-1", "node-2":
+            lab.drive(host)
+        network.heard = hear
+        connect_by_name(lab, "node-1", lab.on("node-2"), count=100)
+        assert leases(lab, "node-2") >= 1
+    finally:
+        network.heard = lambda packet: None
+        lab.stop()
+    # More went from machine to machine than begins and ends a connection.
+    assert len(read) > 100
+    assert any(read) == (not options)
 
 
 def test_a_network_that_loses_and_delays_packets_loses_none_of_ours(lab):
