@@ -1,4 +1,4 @@
-// What is told of peers that are refused.
+// LogRefusal(): a line in the log for a peer that is refused.
 #ifndef IBEMU_PEERS_REFUSAL_LOG_H_
 #define IBEMU_PEERS_REFUSAL_LOG_H_
 

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "loop/signals.h"
 #include "peers/certificates.h"
 #include "peers/refusal_log.h"
 
@@ -55,10 +56,7 @@ absl::StatusOr<UniqueFd> TlsRelay::Start(
     std::thread([relay = std::move(relay), counted, side,
                  certificates = std::move(certificates)] {
       // OpenSSL writes to a peer that has gone, too.
-      sigset_t pipe;
-      sigemptyset(&pipe);
-      sigaddset(&pipe, SIGPIPE);
-      pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
+      BlockSignals({SIGPIPE});
       absl::Status status = relay->Prepare(side, certificates);
       if (status.ok()) status = relay->Handshake();
       if (status.ok()) return relay->Run();

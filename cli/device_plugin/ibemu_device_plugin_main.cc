@@ -27,6 +27,7 @@
 #include "cli/device_plugin/shown_devices.h"
 #include "launch/hardening.h"
 #include "launch/mount_plan.h"
+#include "loop/signals.h"
 #include "peers/grpc_log.h"
 
 namespace {
@@ -80,11 +81,8 @@ class Report {
 // Until a signal asks for the end.
 absl::Status Serve(const Flags& flags) {
   IBEMU_RETURN_IF_ERROR(ibemu::cli::CheckResource(flags.resource));
-  sigset_t ends;
-  sigemptyset(&ends);
-  sigaddset(&ends, SIGTERM);
-  sigaddset(&ends, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // before gRPC's threads start
+  // Before gRPC's threads start.
+  const sigset_t ends = ibemu::BlockSignals(ibemu::kEndingSignals);
   IBEMU_RETURN_IF_ERROR(ibemu::launch::DropCapabilities(0));
   // Some sandboxes know no seccomp.
   ibemu::launch::ForbidSystemCalls().IgnoreError();

@@ -43,7 +43,7 @@ enum class MptStatus : uint8_t {
 constexpr uint32_t KeyOfMpt(uint32_t index) { return index << 8 | index >> 24; }
 constexpr uint32_t MptOfKey(uint32_t key) { return key >> 8 | key << 24; }
 
-// Of Mpt::invalidate_enable: by one's own work requests and by the peer's.
+// The Mpt::invalidate_enable of a key that both ends may invalidate.
 inline constexpr uint8_t kInvalidateLocalAndRemote = 3;
 
 // A memory protection table entry (SW2HW_MPT, with the index as input
