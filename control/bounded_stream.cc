@@ -47,7 +47,7 @@ absl::Status BoundedStream::Start(absl::AnyInvocable<void()> enough,
 
 void BoundedStream::Send() {
   if (waits_for_ == Wanted::kRoom) return;
-  if (buffer_.size() > kEnough) {
+  if (buffer_.waiting() > kEnough) {
     Flush();
   } else {
     SendSoon();
@@ -64,30 +64,19 @@ void BoundedStream::Finish() {
 }
 
 void BoundedStream::Flush() {
-  while (sent_ < buffer_.size()) {
-    const ssize_t sent =
-        send(socket_.get(), buffer_.data() + sent_, buffer_.size() - sent_,
-             MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0 && errno == EAGAIN) {
+  switch (buffer_.Send(socket_.get())) {
+    case SendBuffer::Outcome::kAllSent:
+      if (finishing_ || !Wait().ok()) End();
+      return;
+    case SendBuffer::Outcome::kNoRoom:
       if (!WaitForRoom().ok()) End();
       return;
-    }
-    if (sent < 0) return End();
-    sent_ += static_cast<size_t>(sent);
+    case SendBuffer::Outcome::kLost:
+      return End();
   }
-  buffer_.clear();
-  sent_ = 0;
-  if (finishing_ || !Wait().ok()) End();
 }
 
 absl::Status BoundedStream::WaitForRoom() {
-  // The unsent rest is moved to the front, but seldom, as that costs time.
-  if (sent_ > buffer_.size() / 2) {
-    buffer_.erase(buffer_.begin(),
-                  buffer_.begin() + static_cast<std::ptrdiff_t>(sent_));
-    sent_ = 0;
-  }
   if (waits_for_ == Wanted::kRoom) return absl::OkStatus();
   waits_for_ = Wanted::kRoom;
   loop_.Forget(socket_.get());
@@ -118,8 +107,7 @@ void BoundedStream::End() {
   if (!socket_.valid()) return;
   loop_.Forget(socket_.get());
   socket_.Reset();
-  buffer_ = {};
-  sent_ = 0;
+  buffer_.Clear();
   ended_();
 }
 

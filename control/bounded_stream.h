@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "base/deferred_call.h"
 #include "base/unique_fd.h"
+#include "control/send_buffer.h"
 #include "loop/loop.h"
 
 namespace ibemu::control {
@@ -42,10 +43,10 @@ class BoundedStream {
                      absl::AnyInvocable<void()> ended);
 
   // Returns true if there is no room: nothing may be appended then.
-  bool full() const { return buffer_.size() - sent_ > kMaxBuffered; }
+  bool full() const { return buffer_.waiting() > kMaxBuffered; }
 
   // The buffer to append to.  After that, call one of the functions below.
-  std::vector<std::byte>& buffer() { return buffer_; }
+  std::vector<std::byte>& buffer() { return buffer_.bytes(); }
   void Send();      // at once if there is much, else as SendSoon()
   void SendSoon();  // after the handler, so `ended` comes later, too
   void Finish();    // the rest, then the end of the stream
@@ -65,8 +66,7 @@ class BoundedStream {
   enum class Wanted { kNothing, kWord, kRoom };
   Wanted waits_for_ = Wanted::kNothing;
   bool finishing_ = false;
-  std::vector<std::byte> buffer_;
-  size_t sent_ = 0;  // bytes at the front of buffer_
+  SendBuffer buffer_;
   DeferredCall flush_{loop_, [this] { Flush(); }};
 };
 

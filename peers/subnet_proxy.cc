@@ -133,6 +133,7 @@ absl::StatusOr<json> SubnetProxy::AttachHost(control::Parameters& parameters,
                                              control::Caller& caller) {
   const std::string node = parameters.Text("node", "");
   const bool leases = !parameters.Text("leases", "").empty();
+  const bool trains = parameters.Flag("trains", false);
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   UniqueFd socket = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(
@@ -142,7 +143,7 @@ absl::StatusOr<json> SubnetProxy::AttachHost(control::Parameters& parameters,
   const auto link = std::make_shared<NodeLink>();
   link->first.mutable_attach()->set_node(node);
   link->first.mutable_attach()->set_node_link_version(kNodeLinkVersion);
-  link->first.mutable_attach()->set_can_encrypt(true);
+  link->first.mutable_attach()->set_trains(trains);
   if (leases) {
     link->first.mutable_attach()->set_lease_port(lease_port_.number());
   }

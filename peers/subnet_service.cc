@@ -114,8 +114,10 @@ absl::StatusOr<UniqueFd> SubnetService::Attach(
         ": have the same on both machines"));
   }
   IBEMU_RETURN_IF_ERROR(CheckName(attach.node()));
-  json parameters = {{"node", attach.node()}, {"peer", PeerOf(context)}};
-  if (attach.lease_port() != 0 && (!encrypt_ || attach.can_encrypt())) {
+  json parameters = {{"node", attach.node()},
+                     {"peer", PeerOf(context)},
+                     {"trains", attach.trains()}};
+  if (attach.lease_port() != 0) {
     parameters["leases"] =
         absl::StrCat(AddressOf(context), ":", attach.lease_port());
   }

@@ -21,15 +21,14 @@ namespace ibemu::peers {
 // The version of what a node link says, for machines that have different ones
 // of us: daemon/remote_node/format/node_link_format.h, whose every change
 // counts.
-inline constexpr uint32_t kNodeLinkVersion = 3;
+inline constexpr uint32_t kNodeLinkVersion = 4;
 
 // A SubnetService answers peers by asking the daemon, over one connection to
 // its control socket: a peer reaches the methods that are asked here, and no
 // other. Its functions are called by many threads of gRPC's.
 class SubnetService : public v1::Subnet::Service {
  public:
-  // `encrypt`: packets that peers send to each other directly, too.  Peers that
-  // can't, send none.
+  // `encrypt`: packets that peers send to each other directly, too.
   SubnetService(control::Client daemon, bool encrypt)
       : daemon_(std::move(daemon)), encrypt_(encrypt) {}
 

@@ -22,8 +22,12 @@ void FabricCable::Send(std::span<const std::byte> bytes) {
                   std::string(packet.status().message()));
     return;
   }
-  fabric_.SendFrom(id_, *packet);
-  sent_(*packet);
+  Send(*packet);
+}
+
+void FabricCable::Send(const fabric::Packet& packets) {
+  fabric_.SendFrom(id_, packets);
+  sent_(packets);
 }
 
 mad::LocalVerdict FabricCable::ProcessLocal(const mad::Arrival& request,
@@ -72,6 +76,11 @@ FabricCables::~FabricCables() {
 
 void FabricCables::OnPacket(fabric::PortId port, const fabric::Packet& packet) {
   cable(fabric_.subnet().port(port).number).OnPacket(packet);
+}
+
+bool FabricCables::OnPackets(fabric::PortId port,
+                             const fabric::Packet& packets) {
+  return cable(fabric_.subnet().port(port).number).OnPackets(packets);
 }
 
 void FabricCables::OnReregister(fabric::PortId port) {

@@ -29,6 +29,8 @@ class FabricCable : public hca::model::Cable {
     listener_ = listener;
   }
   void Send(std::span<const std::byte> packet) override;
+  // Sends a packet, or several of one message.
+  void Send(const fabric::Packet& packets);
   mad::LocalVerdict ProcessLocal(const mad::Arrival& request,
                                  mad::MadBytes& reply) override;
   mad::PortInfo Info() const override { return port_.Info(); }
@@ -41,13 +43,21 @@ class FabricCable : public hca::model::Cable {
   void SetEnabled(bool enabled) override;
 
   fabric::PortId id() const { return id_; }
-  // Calls `sent` with each packet that Send() has sent.
+  // Calls `take` with several packets that come at once.  If it returns false,
+  // as without it, the listener gets them one by one.
+  void OnTrain(std::function<bool(const fabric::Packet& packets)> take) {
+    take_train_ = std::move(take);
+  }
+  // Calls `sent` with what Send() has sent.
   void OnSent(std::function<void(const fabric::Packet&)> sent) {
     sent_ = std::move(sent);
   }
 
   // From the fabric.
   void OnPacket(const fabric::Packet& packet);
+  bool OnPackets(const fabric::Packet& packets) const {
+    return take_train_(packets);
+  }
   void OnPortEvent();
   void OnReregister();
 
@@ -57,6 +67,9 @@ class FabricCable : public hca::model::Cable {
   mad::Device& device_;
   mad::Port& port_;
   hca::model::CableListener* listener_ = nullptr;
+  std::function<bool(const fabric::Packet&)> take_train_ = [](const auto&) {
+    return false;
+  };
   std::function<void(const fabric::Packet&)> sent_ = [](const auto&) {};
 };
 
@@ -87,6 +100,7 @@ class FabricCables : private fabric::RemoteAdapter,
   FabricCables(fabric::Fabric& fabric, topology::NodeId node);
 
   void OnPacket(fabric::PortId port, const fabric::Packet& packet) override;
+  bool OnPackets(fabric::PortId port, const fabric::Packet& packets) override;
   void OnReregister(fabric::PortId port) override;
   void OnPortEvent(int port) override;
   // Pulled out: its links are down, and what it sends is lost.

@@ -160,7 +160,8 @@ absl::StatusOr<Found> PlugInto(const Authority& authority,
   IBEMU_ASSIGN_OR_RETURN(control::Client client, authority.Connect());
   IBEMU_ASSIGN_OR_RETURN(
       std::unique_ptr<RemoteCables> cables,
-      RemoteCables::Plug(std::move(client), host, kAnswersWithin, true));
+      RemoteCables::Plug(std::move(client), host, kAnswersWithin,
+                         RemoteCables::Side::kDaemon));
   return Found{host, std::move(cables)};
 }
 
@@ -195,7 +196,8 @@ JoinedHost::Plugged PlugIntoAgain(const Authority& authority,
         absl::StrCat(guid, " of \"", authority.name(), "\" has ", has,
                      " ports, not ", ports));
   }
-  return RemoteCables::Plug(std::move(client), guid, kAnswersWithin, true);
+  return RemoteCables::Plug(std::move(client), guid, kAnswersWithin,
+                            RemoteCables::Side::kDaemon);
 }
 
 // Does one thing after the other, beside the loop.

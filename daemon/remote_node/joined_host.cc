@@ -80,6 +80,9 @@ void JoinedHost::StartLeases() {
       [this](int port, const fabric::Packet& packet) {
         fabric_.SendFrom(IdOf(beyond_, port), packet);
       });
+  cables_->OnTrain([this](int port, const fabric::Packet& packets) {
+    fabric_.SendFrom(IdOf(beyond_, port), packets);
+  });
   cables_->OnLease([this](NodeLinkMessage type, int port,
                           std::span<const std::byte> payload) {
     return leases_->OnMessage(type, port, payload);
@@ -168,13 +171,15 @@ void JoinedHost::End::OnReregister() {
 }
 
 void JoinedHost::OnPacket(fabric::PortId port, const fabric::Packet& packet) {
-  if (OnPackets(port, packet)) return;
   const int number = fabric_.subnet().port(port).number;
+  if (leases_ && leases_->Send(number, packet)) return;
   cables_->cable(number).Send(EncodePacket(packet));
 }
 
 bool JoinedHost::OnPackets(fabric::PortId port, const fabric::Packet& packets) {
-  return leases_ && leases_->Send(fabric_.subnet().port(port).number, packets);
+  const int number = fabric_.subnet().port(port).number;
+  return (leases_ && leases_->Send(number, packets)) ||
+         cables_->SendTrain(number, packets);
 }
 
 // What the request changed is known before the answer.

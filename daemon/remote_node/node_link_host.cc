@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
+#include "daemon/remote_node/format/packet_train.h"
 #include "spdlog/spdlog.h"
 
 namespace ibemu::daemon {
@@ -52,6 +53,24 @@ void NodeLinkHost::TakeLeases(LeaseTable& leases, std::string address) {
       party_->OnPacket(id, packet);
     });
   }
+}
+
+void NodeLinkHost::TakeTrains() {
+  takes_trains_ = true;
+  splitter_ = NodeLinkSplitter(PacketTrain::kLongest);
+  for (int port = 1; port <= cables_->port_count(); ++port) {
+    cables_->cable(port).OnTrain([this, port](const fabric::Packet& packets) {
+      return SendTrain(port, packets);
+    });
+  }
+}
+
+bool NodeLinkHost::SendTrain(int port, const fabric::Packet& packets) {
+  if (packets.Count() > PacketTrain::kMostPackets) return false;
+  if (full()) return true;  // lost, as one by one
+  Queue(NodeLinkMessage::kTrain, port, EncodeTrain(packets));
+  Flush();
+  return true;
 }
 
 absl::Status NodeLinkHost::Start() {
@@ -117,6 +136,13 @@ absl::Status NodeLinkHost::Handle(const NodeLinkSplitter::Message& message) {
     case NodeLinkMessage::kPacket:
       cable.Send(message.payload);
       return absl::OkStatus();
+    case NodeLinkMessage::kTrain: {
+      if (!takes_trains_) break;
+      IBEMU_ASSIGN_OR_RETURN(const fabric::Packet packets,
+                             DecodeTrain(message.payload));
+      cable.Send(packets);
+      return absl::OkStatus();
+    }
     case NodeLinkMessage::kRequest: {
       IBEMU_ASSIGN_OR_RETURN(const mad::Arrival request,
                              DecodeRequest(message.payload));
@@ -219,30 +245,15 @@ void NodeLinkHost::TellState(int port) {
 
 void NodeLinkHost::Queue(NodeLinkMessage type, int port,
                          std::span<const std::byte> payload) {
-  AppendMessage(type, port, payload, buffer_);
+  AppendMessage(type, port, payload, buffer_.bytes());
 }
 
 void NodeLinkHost::Flush() {
-  while (!waits_for_room_ && sent_ < buffer_.size()) {
-    const ssize_t count =
-        send(writer_.get(), buffer_.data() + sent_, buffer_.size() - sent_,
-             MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (count >= 0) {
-      sent_ += static_cast<size_t>(count);
-    } else if (errno == EAGAIN) {
-      waits_for_room_ =
-          loop_.WatchWritable(writer_.get(), [this] { OnRoom(); }).ok();
-      break;
-    } else if (errno != EINTR) {
-      sent_ = buffer_.size();  // it hung up: nobody reads, and reading tells
-    }
-  }
-  // What was sent goes when it is half of all: whoever reads, but never all,
-  // does not keep it.
-  if (sent_ >= buffer_.size() - sent_) {
-    buffer_.erase(buffer_.begin(),
-                  buffer_.begin() + static_cast<std::ptrdiff_t>(sent_));
-    sent_ = 0;
+  if (waits_for_room_) return;
+  // That it hung up is told by reading.
+  if (buffer_.Send(writer_.get()) == control::SendBuffer::Outcome::kNoRoom) {
+    waits_for_room_ =
+        loop_.WatchWritable(writer_.get(), [this] { OnRoom(); }).ok();
   }
 }
 
@@ -278,8 +289,7 @@ void NodeLinkHost::End() {
   reader_.Reset();
   writer_.Reset();
   // The object stays until somebody else takes the node.
-  buffer_ = {};
-  sent_ = 0;
+  buffer_.Clear();
   splitter_ = {};
 }
 

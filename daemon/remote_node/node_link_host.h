@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "base/unique_fd.h"
+#include "control/send_buffer.h"
 #include "daemon/remote_node/fabric_cable.h"
 #include "daemon/remote_node/format/node_link_format.h"
 #include "daemon/remote_node/leases/lease_table.h"
@@ -38,6 +39,10 @@ class NodeLinkHost {
   // The adapter may have leases: its machine waits for connections at
   // `address`.  `leases` must outlive this.
   void TakeLeases(LeaseTable& leases, std::string address);
+
+  // The adapter knows messages of several packets (PacketTrain): it may send
+  // them, and gets them.  Call it before Start().
+  void TakeTrains();
 
   // Tells the state of each port, then serves until either end goes.
   absl::Status Start();
@@ -72,7 +77,10 @@ class NodeLinkHost {
     bool owes_reregister_ = false;
   };
 
-  bool full() const { return buffer_.size() - sent_ > max_buffered_; }
+  // Sends a message of several packets.  Returns false if there is none for
+  // them: they go one by one.
+  bool SendTrain(int port, const fabric::Packet& packets);
+  bool full() const { return buffer_.waiting() > max_buffered_; }
   absl::Status Listen();
   void OnReadable();
   // False: the stream is lost.
@@ -99,8 +107,8 @@ class NodeLinkHost {
   LinkLatency latency_;
   TimerId echo_timer_ = TimerId::kNone;
   NodeLinkSplitter splitter_;
-  std::vector<std::byte> buffer_;
-  size_t sent_ = 0;  // of the buffer
+  bool takes_trains_ = false;
+  control::SendBuffer buffer_;
   bool waits_for_room_ = false;
   bool paused_ = false;  // reads no more
 };

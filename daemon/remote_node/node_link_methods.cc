@@ -50,6 +50,7 @@ absl::StatusOr<json> NodeLinkMethods::Attach(control::Parameters& parameters,
   const std::string name = parameters.Text("node", "");
   const std::string peer = parameters.Text("peer", "");
   const std::string leases = parameters.Text("leases", "");
+  const bool trains = parameters.Flag("trains", false);
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   UniqueFd socket = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(
@@ -70,6 +71,7 @@ absl::StatusOr<json> NodeLinkMethods::Attach(control::Parameters& parameters,
     host->TakeLeases(*leases_,
                      leases == RemoteCables::kLeasesHere ? "" : leases);
   }
+  if (trains) host->TakeTrains();
   IBEMU_RETURN_IF_ERROR(host->Start());
   // One that was there before has ended, or the node would not be free.
   attached_[node] = {std::move(host), peer};

@@ -47,11 +47,12 @@ class NodeLinkMethods {
 
   // Adds
   //   wire.attach  {"node": "node-2", "peer": "pc7 (10.0.0.7)",
-  //                "leases": "10.0.0.7:40123"} and one end of a pair of stream
-  //                sockets, whose other end is a RemoteCables': the node is its
-  //                owner's while that is open.  "peer": who has it on another
-  //                machine, for people.  "leases": it can have leases, and
-  //                meets others there, or "here", by lease.meet
+  //                "leases": "10.0.0.7:40123", "trains": true} and one end of a
+  //                pair of stream sockets, whose other end is a RemoteCables':
+  //                the node is its owner's while that is open.  "peer": who has
+  //                it on another machine, for people.  "leases": it can have
+  //                leases, and meets others there, or "here", by lease.meet.
+  //                "trains": it knows messages of several packets
   //   lease.meet   see MeetingPoint
   //   wire.free    ["0x...", ...]: the GUIDs of hosts' adapters that no program
   //                here and nobody elsewhere has, kMostFree at most

@@ -14,11 +14,23 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "base/status_macros.h"
+#include "daemon/remote_node/format/packet_train.h"
 #include "nlohmann/json.hpp"
 #include "topology/topology.h"
 #include "wire/layout.h"
 
 namespace ibemu::daemon {
+namespace {
+
+// The most that is kept for a daemon.
+constexpr size_t kMostKept = 2 * RemoteCables::kMaxKept + PacketTrain::kLongest;
+
+// Whether packets are lost with a message that is dropped, and nothing else.
+bool HasPackets(NodeLinkMessage type) {
+  return type == NodeLinkMessage::kPacket || type == NodeLinkMessage::kTrain;
+}
+
+}  // namespace
 
 void RemoteCable::Send(std::span<const std::byte> packet) {
   cables_.Send(NodeLinkMessage::kPacket, port_, packet);
@@ -64,23 +76,29 @@ void RemoteCable::SetEnabled(bool enabled) {
   cables_.Send(NodeLinkMessage::kEnable, port_, std::span(&flag, 1));
 }
 
-RemoteCables::RemoteCables(UniqueFd socket, absl::Duration patience)
-    : socket_(std::move(socket)), patience_(patience) {}
+RemoteCables::RemoteCables(UniqueFd socket, absl::Duration patience, Side side)
+    : socket_(std::move(socket)),
+      splitter_(side == Side::kDaemon ? PacketTrain::kLongest
+                                      : NodeLinkHeader::kLongest),
+      patience_(patience) {}
 
 absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Plug(
     control::Client client, std::string_view node, absl::Duration patience,
-    bool leases) {
+    Side side) {
   nlohmann::json parameters = {{"node", node}};
-  if (leases) parameters["leases"] = kLeasesHere;
+  if (side == Side::kDaemon) {
+    parameters["leases"] = kLeasesHere;
+    parameters["trains"] = true;
+  }
   IBEMU_ASSIGN_OR_RETURN(UniqueFd socket,
                          client.OpenStream("wire.attach", parameters));
-  return Adopt(std::move(socket), patience);
+  return Adopt(std::move(socket), patience, side);
 }
 
 absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Adopt(
-    UniqueFd socket, absl::Duration patience) {
+    UniqueFd socket, absl::Duration patience, Side side) {
   std::unique_ptr<RemoteCables> cables(
-      new RemoteCables(std::move(socket), patience));
+      new RemoteCables(std::move(socket), patience, side));
   const auto known = [&] {
     return cables->port_count() > 0 && cables->cables_.back().state_.ports > 0;
   };
@@ -107,6 +125,16 @@ absl::Status RemoteCables::Dispatch() {
     pending_.pop_front();
     pending_bytes_ -= wire::kBytes<NodeLinkHeader> + message.payload.size();
     hca::model::CableListener* const listener = cable(message.port).listener_;
+    if (message.type == NodeLinkMessage::kTrain) {
+      const absl::StatusOr<fabric::Packet> packets =
+          DecodeTrain(message.payload);
+      if (packets.ok()) {
+        take_train_(message.port, *packets);
+      } else {
+        Lose(packets.status());
+      }
+      continue;
+    }
     if (message.type >= NodeLinkMessage::kLease) {
       absl::Status taken =
           told_lease_(message.type, message.port, message.payload);
@@ -130,32 +158,25 @@ absl::Status RemoteCables::Dispatch() {
 
 void RemoteCables::Send(NodeLinkMessage type, int port,
                         std::span<const std::byte> payload) {
-  const bool full = kept_.size() > kMaxKept;
-  if (!lost_.ok() || (full && type == NodeLinkMessage::kPacket)) return;
-  if (full && kept_.size() > 2 * kMaxKept) {
+  const bool full = kept_.waiting() > kMaxKept;
+  if (!lost_.ok() || (full && HasPackets(type))) return;
+  if (full && kept_.waiting() > kMostKept) {
     return Lose(absl::UnavailableError("the daemon does not take anything"));
   }
-  const bool was_blocked = !kept_.empty();
-  AppendMessage(type, port, payload, kept_);
+  const bool was_blocked = kept_.waiting() > 0;
+  AppendMessage(type, port, payload, kept_.bytes());
   if (!was_blocked && !Flush()) on_blocked_();
 }
 
+bool RemoteCables::SendTrain(int port, const fabric::Packet& packets) {
+  if (packets.Count() > PacketTrain::kMostPackets) return false;
+  Send(NodeLinkMessage::kTrain, port, EncodeTrain(packets));
+  return true;
+}
+
+// That it hung up is told by reading.
 bool RemoteCables::Flush() {
-  size_t sent = 0;
-  while (sent < kept_.size()) {
-    const ssize_t count =
-        send(socket_.get(), kept_.data() + sent, kept_.size() - sent,
-             MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (count >= 0) {
-      sent += static_cast<size_t>(count);
-    } else if (errno == EAGAIN) {
-      break;
-    } else if (errno != EINTR) {
-      sent = kept_.size();  // it hung up: nobody reads, and reading tells
-    }
-  }
-  kept_.erase(kept_.begin(), kept_.begin() + static_cast<ptrdiff_t>(sent));
-  return kept_.empty();
+  return kept_.Send(socket_.get()) != control::SendBuffer::Outcome::kNoRoom;
 }
 
 absl::StatusOr<std::vector<std::byte>> RemoteCables::Ask(
@@ -192,7 +213,7 @@ absl::Status RemoteCables::Until(absl::FunctionRef<bool()> met) {
 absl::Status RemoteCables::Await(absl::Time limit) {
   while (true) {
     pollfd ready = {socket_.get(), POLLIN, 0};
-    if (!kept_.empty()) ready.events |= POLLOUT;
+    if (kept_.waiting() > 0) ready.events |= POLLOUT;
     const absl::Duration left =
         std::max(limit - absl::Now(), absl::ZeroDuration());
     const int milliseconds =
@@ -228,7 +249,7 @@ absl::Status RemoteCables::Receive() {
 void RemoteCables::Lose(absl::Status why) {
   if (!lost_.ok()) return;
   lost_ = std::move(why);
-  kept_.clear();
+  kept_.Clear();
   shutdown(socket_.get(), SHUT_RDWR);
   on_pending_();
 }
@@ -266,8 +287,8 @@ absl::Status RemoteCables::Sort() {
     if (message.type == NodeLinkMessage::kState) {
       cable(message.port).state_ = std::move(state);
     }
-    if (pending_bytes_ > kMaxKept) {
-      if (message.type == NodeLinkMessage::kPacket) continue;
+    if (pending_bytes_ > kMaxKept && HasPackets(message.type)) continue;
+    if (pending_bytes_ > kMostKept) {
       return absl::UnavailableError("the daemon tells more than can be heard");
     }
     pending_bytes_ += wire::kBytes<NodeLinkHeader> + message.payload.size();

@@ -18,7 +18,9 @@
 #include "absl/time/time.h"
 #include "base/unique_fd.h"
 #include "control/client.h"
+#include "control/send_buffer.h"
 #include "daemon/remote_node/format/node_link_format.h"
+#include "fabric/packet/packet.h"
 #include "hca/model/cable.h"
 
 namespace ibemu::daemon {
@@ -61,6 +63,12 @@ class RemoteCable : public hca::model::Cable {
 // kMaxKept bytes are: others are lost.
 class RemoteCables {
  public:
+  // Who has the adapter.
+  enum class Side {
+    kModel,   // knows single packets only
+    kDaemon,  // knows leases, see OnLease(), and trains, see OnTrain()
+  };
+
   // The value of "leases" in wire.attach for daemons of one machine, which meet
   // in the daemon that has the subnet.
   static constexpr char kLeasesHere[] = "here";
@@ -68,16 +76,17 @@ class RemoteCables {
 
   // Plugs into `node` of the daemon that `client` talks to.  Returns when the
   // state of each port is known.  `patience`: how long an answer may take.
-  // `leases`: whether the node may have leases, see OnLease().
   //
   // Errors: the daemon's; Unavailable when it is gone; DeadlineExceeded.
   static absl::StatusOr<std::unique_ptr<RemoteCables>> Plug(
       control::Client client, std::string_view node,
-      absl::Duration patience = absl::InfiniteDuration(), bool leases = false);
+      absl::Duration patience = absl::InfiniteDuration(),
+      Side side = Side::kModel);
 
   // The same over a socket whose other end is a NodeLinkHost's.
   static absl::StatusOr<std::unique_ptr<RemoteCables>> Adopt(
-      UniqueFd socket, absl::Duration patience = absl::InfiniteDuration());
+      UniqueFd socket, absl::Duration patience = absl::InfiniteDuration(),
+      Side side = Side::kModel);
 
   int port_count() const { return static_cast<int>(cables_.size()); }
   // 1 ... port_count().
@@ -112,6 +121,15 @@ class RemoteCables {
                  std::span<const std::byte> payload) {
     Send(type, port, payload);
   }
+  // Calls `take` with each message of several packets (PacketTrain).  Before
+  // this call they are dropped.
+  void OnTrain(
+      std::function<void(int port, const fabric::Packet& packets)> take) {
+    take_train_ = std::move(take);
+  }
+  // Sends several packets of one message, and returns true; or false if they
+  // have to go one by one.
+  bool SendTrain(int port, const fabric::Packet& packets);
   // Takes what there is, without waiting, and tells the listeners.
   //
   // Errors: status()'s.
@@ -126,7 +144,7 @@ class RemoteCables {
  private:
   friend class RemoteCable;
 
-  RemoteCables(UniqueFd socket, absl::Duration patience);
+  RemoteCables(UniqueFd socket, absl::Duration patience, Side side);
 
   void Send(NodeLinkMessage type, int port, std::span<const std::byte> payload);
   // Asks a port's agents, and waits for what they answer.
@@ -151,9 +169,10 @@ class RemoteCables {
   bool asks_ = false;  // an answer is awaited
   std::optional<NodeLinkSplitter::Message> reply_;
   const absl::Duration patience_;
-  std::vector<std::byte> kept_;  // begins with what is to be sent next
+  control::SendBuffer kept_;
   std::function<void()> on_pending_ = [] {};
   std::function<void()> on_blocked_ = [] {};
+  std::function<void(int, const fabric::Packet&)> take_train_ = [](auto...) {};
   LeaseListener told_lease_ = [](auto...) { return absl::OkStatus(); };
   absl::Status lost_;  // why the connection is of no use any more
 };

@@ -21,6 +21,7 @@
 
 #include "daemon/remote_node/fabric_cable.h"
 #include "daemon/remote_node/format/node_link_format.h"
+#include "daemon/remote_node/format/packet_train.h"
 #include "daemon/remote_node/leases/lease_table.h"
 #include "daemon/remote_node/node_link_host.h"
 #include "fabric/packet/packet_bytes.h"
@@ -262,9 +263,10 @@ class Mallory {
     host_ = std::make_unique<NodeLinkHost>(loop_, *std::move(cables),
                                            std::move(daemons), kDaemonsBuffer);
     host_->TakeLeases(leases_, "");
+    host_->TakeTrains();
     Require(host_->Start().ok());
     out_.clear();
-    heard_ = {};
+    heard_ = NodeLinkSplitter(PacketTrain::kLongest);
   }
   void HangUp() {
     socket_.Reset();
@@ -346,6 +348,8 @@ class Mallory {
       case NodeLinkMessage::kLeaseUsed:
       case NodeLinkMessage::kLeaseEnded:
         return Require(DecodeLeaseNumber(message.payload).ok());
+      case NodeLinkMessage::kTrain:
+        return Require(DecodeTrain(message.payload).ok());
       default:
         return Require(message.type == NodeLinkMessage::kPacket);
     }
@@ -419,7 +423,9 @@ class Scene {
 
  private:
   static constexpr size_t kMemory = 16384;
-  static constexpr size_t kMostMemory = size_t{1} << 20;
+  // A message that has not ended, in a buffer that grows by doubling.
+  static constexpr size_t kMostMemory =
+      (size_t{1} << 20) + 2 * PacketTrain::kLongest;
 
   void Act(FuzzInput& input) {
     switch (input.Byte() % 16) {
@@ -434,6 +440,10 @@ class Scene {
             NodeLinkMessage{static_cast<uint8_t>(input.Byte() % 16)};
         const int port = input.Byte();
         const size_t size = input.Short() % 8300;
+        if (type == NodeLinkMessage::kTrain && size % 2 == 0) {
+          SendTrain(input);
+          break;
+        }
         if (type > NodeLinkMessage::kLease && size % 2 == 0) {
           SayOfALease(type, input);
           break;
@@ -639,6 +649,38 @@ class Scene {
     packet.q_key = VerbsEnd::kQKey;
     packet.transport = std::make_shared<const fabric::Transport>(transport);
     Send(1 + packet.sl % kMallorysPorts, packet);
+  }
+
+  // Several packets of one message to a queue pair that is for Mallory, as they
+  // are, or with a byte changed.
+  void SendTrain(FuzzInput& input) {
+    fabric::Packet packets = SomePacket(input);
+    const uint8_t how = input.Byte();
+    const size_t which = how % 2;  // RC or UC
+    fabric::Transport transport;
+    transport.service = which == 0 ? verbs::QpType::kRc : verbs::QpType::kUc;
+    transport.operation = (how & 2) != 0 ? fabric::Transport::Operation::kWrite
+                                         : fabric::Transport::Operation::kSend;
+    transport.first = (how & 4) == 0;
+    transport.last = (how & 8) == 0;
+    transport.psn = input.Byte();
+    transport.address = FakeMemory::kStart + input.Short() % (2 * kMemory);
+    transport.key = known_[which]->mr->rkey();
+    transport.packets = 2 + how / 16;
+    transport.payload = 1 + input.Byte();
+    transport.size = (transport.packets - 1) * size_t{transport.payload} + 1 +
+                     input.Byte() % transport.payload;
+    transport.length = static_cast<uint32_t>(transport.size);
+    transport.message = std::make_shared<std::vector<std::byte>>(
+        transport.size, std::byte{how});
+    packets.destination_qpn = known_[which]->qp->number();
+    packets.source_qpn = kMallorysQpn;
+    packets.transport = std::make_shared<const fabric::Transport>(transport);
+    std::vector<std::byte> bytes = EncodeTrain(packets);
+    const uint16_t at = input.Short();
+    if (at % 2 == 0) bytes[at / 2 % bytes.size()] ^= std::byte{input.Byte()};
+    mallory_->Tell(NodeLinkMessage::kTrain, 1 + packets.sl % kMallorysPorts,
+                   bytes);
   }
 
   // Alice has queue pairs that are for Mallory.

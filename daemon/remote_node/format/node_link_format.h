@@ -39,7 +39,7 @@ enum class NodeLinkMessage : uint8_t {
                     // node; then to who receives: NodeLinkLeaseNumber
   kLeaseUsage = 12,  // to the node, from who sends: NodeLinkLeaseUsage
   kLeaseEnded = 13,  // both ways: NodeLinkLeaseNumber
-  kTrain = 14,       // from adapter to adapter, as kPacket: PacketTrain
+  kTrain = 14,       // where kPacket may be, and several: PacketTrain
   kEcho = 15,        // to the adapter, and at once back as it is: NodeLinkEcho
 };
 

@@ -67,7 +67,9 @@ void LeaseTable::Party::OnPacket(fabric::PortId from,
                    [](const auto& entry) { return entry.second.lease == 0; });
   }
   Candidate& candidate = candidates_[{from, *kind}];
-  if (candidate.lease != 0 || --candidate.left > 0) return;
+  if (candidate.lease != 0) return;
+  candidate.left -= std::min(candidate.left, packet.Count());
+  if (candidate.left > 0) return;
   candidate.left = candidate.more;
   candidate.more = std::min(2 * candidate.more, kMostPackets);
   candidate.lease = table_.Give(*this, from, *kind);

@@ -62,7 +62,8 @@ class LeaseTable final : private fabric::FabricWatcher {
     Party(const Party&) = delete;
     Party& operator=(const Party&) = delete;
 
-    // The host has sent a packet through the fabric: it may deserve a lease.
+    // The host has sent a packet, or several of one message, through the
+    // fabric: it may deserve a lease.
     void OnPacket(fabric::PortId from, const fabric::Packet& packet);
     // The host expects the other's connection.
     void OnReady(uint32_t number);

@@ -17,9 +17,11 @@
 
 #include "daemon/remote_node/fabric_cable.h"
 #include "daemon/remote_node/format/node_link_format.h"
+#include "daemon/remote_node/format/packet_train.h"
 #include "daemon/remote_node/node_link_host.h"
 #include "daemon/remote_node/remote_cable.h"
 #include "fabric/packet/packet_parser.h"
+#include "fabric/packet/transport.h"
 #include "mad/wire/node_info.h"
 #include "mad/wire/smp.h"
 #include "testing/lab.h"
@@ -60,8 +62,10 @@ class JoinedHostTest : public ::testing::Test {
     if (!cables.ok()) return cables.status();
     there_ = std::make_unique<NodeLinkHost>(loop_, *std::move(cables),
                                             std::move(far));
+    there_->TakeTrains();
     EXPECT_TRUE(there_->Start().ok());
-    return RemoteCables::Adopt(std::move(near));
+    return RemoteCables::Adopt(std::move(near), absl::InfiniteDuration(),
+                               RemoteCables::Side::kDaemon);
   }
 
   void Settle() {
@@ -188,7 +192,8 @@ class JoinedHostsAgentsTest : public ::testing::Test {
     info.operational_vls = 4;
     Say(NodeLinkMessage::kState,
         EncodeState({.info = info, .ports = 1, .p_keys = {0xffff}}));
-    auto remote = RemoteCables::Adopt(std::move(near), patience);
+    auto remote = RemoteCables::Adopt(std::move(near), patience,
+                                      RemoteCables::Side::kDaemon);
     EXPECT_TRUE(remote.ok()) << remote.status();
     host_ = std::make_unique<JoinedHost>(
         loop_, fabric_, kNode, kBeyond,
@@ -249,7 +254,7 @@ class JoinedHostsAgentsTest : public ::testing::Test {
   VirtualLoop loop_{timers_};
   fabric::Fabric fabric_{Chain(0), timers_, {}};
   UniqueFd far_;
-  NodeLinkSplitter splitter_;
+  NodeLinkSplitter splitter_{PacketTrain::kLongest};
   NodeLinkSplitter::Message last_{};
   std::unique_ptr<JoinedHost> host_;
 };
@@ -379,6 +384,59 @@ TEST_F(SilentAgentsTest, AreTakenForGone) {
   EXPECT_THAT(Heard(), ElementsAre(NodeLinkMessage::kRequest));
   std::byte more;
   EXPECT_EQ(recv(far_.get(), &more, 1, MSG_DONTWAIT), 0) << "it has hung up";
+}
+
+// A queue pair of the host and the one that it talks to.
+class JoinedHostsTrainsTest : public JoinedHostsAgentsTest {
+ protected:
+  JoinedHostsTrainsTest() { end_.Connect(VerbsEnd::Towards(kOthersQpn, 7)); }
+  // The packets of one message from the other.
+  fabric::Packet Train() {
+    fabric::Transport transport;
+    transport.first = transport.last = true;
+    transport.size = kSize;
+    transport.packets = kSize / 1024 + 1;
+    transport.payload = 1024;
+    transport.message =
+        std::make_shared<std::vector<std::byte>>(kSize, std::byte{'x'});
+    transport.psn = VerbsEnd::Towards(kOthersQpn, 7).rq_psn;
+    fabric::Packet packets;
+    packets.slid = wire::Lid{7};
+    packets.dlid = wire::Lid{5};
+    packets.destination_qpn = end_.qp->number();
+    packets.transport = std::make_shared<fabric::Transport>(transport);
+    return packets;
+  }
+
+  static constexpr size_t kSize = 10'000;
+  static constexpr uint32_t kOthersQpn = 0x42;
+  VerbsEnd end_{timers_, fabric_.provider(kNode), {}};
+};
+
+TEST_F(JoinedHostsTrainsTest, SeveralPacketsOfOneMessageGoAsOne) {
+  ASSERT_TRUE(end_.Send(0, kSize).ok());
+  loop_.Poll();
+  EXPECT_THAT(Heard(), ElementsAre(NodeLinkMessage::kTrain));
+  const auto sent = DecodeTrain(last_.payload);
+  ASSERT_TRUE(sent.ok()) << sent.status();
+  EXPECT_EQ(sent->transport->size, kSize);
+  EXPECT_EQ(sent->destination_qpn, kOthersQpn);
+}
+
+TEST_F(JoinedHostsTrainsTest, SeveralPacketsOfOneMessageComeAsOne) {
+  ASSERT_TRUE(end_.Receive(0, kSize).ok());
+  Say(NodeLinkMessage::kTrain, EncodeTrain(Train()));
+  loop_.Poll();
+  EXPECT_EQ(end_.memory->Text(0, kSize), std::string(kSize, 'x'));
+  EXPECT_THAT(end_.PollStatuses(), ElementsAre(0u));
+}
+
+TEST_F(JoinedHostsTrainsTest, ADaemonThatSendsAnythingElseAsThemIsGone) {
+  std::vector<std::byte> train = EncodeTrain(Train());
+  train.pop_back();
+  Say(NodeLinkMessage::kTrain, train);
+  loop_.Poll();
+  EXPECT_EQ(State(), PortState::kDown);
 }
 
 // As those of a daemon's other hosts are.

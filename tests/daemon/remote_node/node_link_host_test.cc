@@ -8,18 +8,21 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "daemon/remote_node/format/packet_train.h"
 #include "daemon/remote_node/remote_cable.h"
 #include "fabric/subnet/subnet.h"
 #include "loop/epoll_loop.h"
 #include "mad/smi.h"
 #include "testing/lab.h"
 #include "testing/socket_pair.h"
+#include "testing/verbs_end.h"
 #include "tests/daemon/virtual_loop.h"
 #include "wire/packet_headers.h"
 
@@ -27,7 +30,7 @@ namespace ibemu::daemon {
 namespace {
 
 using mad::AttributeId, mad::LocalVerdict, mad::PortState, mad::Smp;
-using testing::Chain, testing::Inbox, testing::DirectedGet;
+using testing::Chain, testing::Inbox, testing::DirectedGet, testing::VerbsEnd;
 using ::testing::ElementsAre, ::testing::SizeIs;
 using topology::NodeId;
 
@@ -278,7 +281,9 @@ class SlowAdapterTest : public ::testing::Test {
   // What is kept may be double that limit, and what one message brings more.
   static constexpr size_t kMost = 2 * kMaxBuffered + 4096;
 
-  SlowAdapterTest() {
+  explicit SlowAdapterTest(
+      testing::Lab::Configured configured = testing::Lab::kNot)
+      : lab_(Chain(1), configured) {
     UniqueFd daemons;
     std::tie(adapter_, daemons) = testing::SocketPair();
     const int little = 4096;
@@ -354,7 +359,7 @@ class SlowAdapterTest : public ::testing::Test {
     return heard;
   }
 
-  testing::Lab lab_{Chain(1)};
+  testing::Lab lab_;
   VirtualLoop loop_{lab_.timers};
   UniqueFd adapter_;
   std::unique_ptr<NodeLinkHost> host_;
@@ -424,6 +429,14 @@ TEST_F(SlowAdapterTest, LosesItsConnectionByAnEchoThatNobodySent) {
   EXPECT_TRUE(host_->ended());
 }
 
+TEST_F(SlowAdapterTest, LosesItsConnectionByATrainIfItHasNotSaidThatItKnows) {
+  std::vector<std::byte> train;
+  AppendMessage(NodeLinkMessage::kTrain, 1, {}, train);
+  ASSERT_TRUE(TrySend(train));
+  loop_.Poll();
+  EXPECT_TRUE(host_->ended());
+}
+
 TEST_F(SlowAdapterTest, MayHangUpWhileItIsNotHeard) {
   AskUntilItIsFull();
   adapter_.Reset();
@@ -431,6 +444,60 @@ TEST_F(SlowAdapterTest, MayHangUpWhileItIsNotHeard) {
   for (int turn = 0; turn < 20 && !host_->ended(); ++turn) loop_.Poll();
   EXPECT_TRUE(host_->ended());
   EXPECT_EQ(host_->buffered(), 0u);
+}
+
+// host-1 sends such an adapter a message of many packets.
+class TrainsToAnAdapterTest : public SlowAdapterTest {
+ protected:
+  TrainsToAnAdapterTest() : SlowAdapterTest(testing::Lab::kStatically) {
+    lab_.fabric.SetPort(lab_.IdOf("host-2", 1), true);
+    sender_.Connect(
+        VerbsEnd::Towards(0x42, static_cast<uint16_t>(lab_.LidOf("host-2"))));
+  }
+  void SendAMessage() {
+    ASSERT_TRUE(sender_.Send(0, kSize).ok());
+    lab_.timers.RunPending();
+  }
+  // How many messages of a kind it has been told.
+  std::map<NodeLinkMessage, int> Told() {
+    NodeLinkSplitter splitter(PacketTrain::kLongest);
+    NodeLinkSplitter::Message message;
+    std::map<NodeLinkMessage, int> told;
+    for (int idle = 0; idle < 2;) {
+      loop_.Poll();
+      const std::vector<std::byte> bytes = Read(65536);
+      idle = bytes.empty() ? idle + 1 : 0;
+      splitter.Add(bytes);
+      while (splitter.Next(message).value()) ++told[message.type];
+    }
+    return told;
+  }
+
+  static constexpr size_t kSize = 10'000;  // of ten packets
+  VerbsEnd sender_{lab_.timers, lab_.Provider(1), {}};
+};
+
+TEST_F(TrainsToAnAdapterTest, GoAsOneMessageIfItHasSaidThatItKnowsThem) {
+  host_->TakeTrains();
+  SendAMessage();
+  const auto told = Told();
+  EXPECT_FALSE(told.contains(NodeLinkMessage::kPacket));
+  EXPECT_EQ(told.at(NodeLinkMessage::kTrain), 1);
+}
+
+TEST_F(TrainsToAnAdapterTest, GoPacketByPacketIfItHasNot) {
+  SendAMessage();
+  const auto told = Told();
+  EXPECT_EQ(told.at(NodeLinkMessage::kPacket), 10);
+  EXPECT_FALSE(told.contains(NodeLinkMessage::kTrain));
+}
+
+TEST_F(TrainsToAnAdapterTest, AreLostWhileTooMuchWaitsForIt) {
+  host_->TakeTrains();
+  AskUntilItIsFull();
+  const size_t before = host_->buffered();
+  SendAMessage();
+  EXPECT_EQ(host_->buffered(), before);
 }
 
 }  // namespace

@@ -79,9 +79,11 @@ struct Joined {
     EXPECT_TRUE(cables.ok()) << cables.status();
     there = std::make_unique<NodeLinkHost>(head, *std::move(cables),
                                            std::move(far));
+    there->TakeTrains();
     if (leases != nullptr) there->TakeLeases(*leases, std::move(address));
     EXPECT_TRUE(there->Start().ok());
-    auto remote = RemoteCables::Adopt(std::move(near));
+    auto remote = RemoteCables::Adopt(std::move(near), absl::InfiniteDuration(),
+                                      RemoteCables::Side::kDaemon);
     EXPECT_TRUE(remote.ok()) << remote.status();
     here = std::make_unique<JoinedHost>(
         loop, fabric, NodeId{0}, NodeId{1},
