@@ -1,6 +1,6 @@
-// A compromised ibemu-hca-model: whatever it tells the daemon, and whether it
-// reads what it is told or not, the other hosts of the fabric are as they were,
-// and what two of them say to each other arrives.
+// A compromised ibemu-hca-model or joined daemon: whatever it tells the daemon,
+// and whether it reads what it is told or not, the other hosts of the fabric
+// are as they were, and what two of them say to each other arrives.
 //
 // Their keys depend on the input, so an input can't know them.
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// PacketTrain: consecutive packets of one message, on the connection of a
-// lease.
+// PacketTrain: consecutive packets of one message, on a node link or the
+// connection of a lease.
 #ifndef IBEMU_DAEMON_REMOTE_NODE_FORMAT_PACKET_TRAIN_H_
 #define IBEMU_DAEMON_REMOTE_NODE_FORMAT_PACKET_TRAIN_H_
 
