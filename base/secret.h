@@ -5,9 +5,17 @@
 #include <sys/random.h>
 #include <sys/types.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdlib>
+#include <string>
+#include <tuple>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/string_view.h"
 
 namespace ibemu {
 
@@ -24,6 +32,21 @@ inline Secret DrawSecret() {
     abort();
   }
   return secret;
+}
+
+// Returns `secret` as 32 hexadecimal digits.
+inline std::string SecretText(const Secret& secret) {
+  return absl::BytesToHexString(absl::string_view(
+      reinterpret_cast<const char*>(secret.data()), secret.size()));
+}
+
+// Returns OK if `text` is such digits.  Errors: InvalidArgument.
+inline absl::Status CheckSecretText(absl::string_view text) {
+  if (text.size() == 2 * std::tuple_size_v<Secret> &&
+      std::ranges::all_of(text, absl::ascii_isxdigit)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError("a token has 32 digits");
 }
 
 }  // namespace ibemu

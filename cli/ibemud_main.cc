@@ -17,6 +17,7 @@
 #include "cli/command_line/command_line.h"
 #include "cli/profile/profile_choice.h"
 #include "daemon/run_daemon.h"
+#include "launch/descriptor_limit.h"
 #include "launch/standard_streams.h"
 #include "sysfs/profile.h"
 
@@ -46,11 +47,10 @@ drive real adapters from user space, and serve it to "ibemu run --fabric".
   --listen=[ADDRESS:]PORT
                     let other machines join, those with certificates of the same
                     authority; "ibemu listen" does it for a daemon that runs
-  --encrypt         with --listen: have packets encrypted that joined hosts send
-                    to each other directly, too; all else between the
-                    machines of a subnet always is
+  --encrypt         with --listen: have packets of queue pairs encrypted, too,
+                    when they go from machine to machine; all else always is
   --exact           have packets between joined hosts all pass this daemon, in
-                    its order, and none directly: slower, and encrypted
+                    its order, and none directly: slower
   --journal=FILE    go on where the last daemon with this file ended, however it
                     did: cables, what is cut or off, faults, GUIDs, LIDs, the
                     seed; made if it is not there
@@ -349,6 +349,8 @@ int Main(std::vector<std::string> arguments) {
   if (flags.private_end) {
     return ibemu::daemon::RunPrivateDaemon(flags.daemon, *flags.private_end);
   }
+  // Each joined host has two connections, with two descriptors each.
+  ibemu::launch::RaiseDescriptorLimit();
   return ibemu::daemon::RunDaemon(flags.daemon);
 }
 

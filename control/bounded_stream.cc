@@ -1,7 +1,6 @@
 #include "control/bounded_stream.h"
 
-#include <sys/socket.h>
-
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -18,17 +17,20 @@ constexpr size_t kEnough = size_t{128} << 10;
 
 }  // namespace
 
-absl::Status CheckStreamSocket(int fd, std::string_view method) {
+absl::Status CheckStreamSocket(int fd, std::string_view method,
+                               std::initializer_list<int> domains) {
   const auto option = [fd](int name) {
     int value = -1;
     socklen_t size = sizeof value;
     return getsockopt(fd, SOL_SOCKET, name, &value, &size) == 0 ? value : -1;
   };
-  if (option(SO_DOMAIN) == AF_UNIX && option(SO_TYPE) == SOCK_STREAM) {
+  if (std::ranges::find(domains, option(SO_DOMAIN)) != domains.end() &&
+      option(SO_TYPE) == SOCK_STREAM) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      Absl(method), " needs a unix stream socket with the request"));
+      Absl(method), " needs a ", domains.size() == 1 ? "unix " : "",
+      "stream socket with the request"));
 }
 
 BoundedStream::BoundedStream(Loop& loop, UniqueFd socket)

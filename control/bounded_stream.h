@@ -2,7 +2,10 @@
 #ifndef IBEMU_CONTROL_BOUNDED_STREAM_H_
 #define IBEMU_CONTROL_BOUNDED_STREAM_H_
 
+#include <sys/socket.h>
+
 #include <cstddef>
+#include <initializer_list>
 #include <string_view>
 #include <vector>
 
@@ -15,12 +18,14 @@
 
 namespace ibemu::control {
 
-// Returns OK if `fd` is a unix stream socket, the only kind of descriptor where
-// a write can be told not to wait whatever the other end does.  `method` is the
-// name of the caller's method, for the message.
+// Returns OK if `fd` is a stream socket of one of the `domains`: a write to it,
+// other than one to a file or a terminal, can be told not to wait whatever the
+// other end does.  `method` is the name of the caller's method, for the
+// message.
 //
 // Errors: InvalidArgument.
-absl::Status CheckStreamSocket(int fd, std::string_view method);
+absl::Status CheckStreamSocket(int fd, std::string_view method,
+                               std::initializer_list<int> domains = {AF_UNIX});
 
 // A BoundedStream sends what its owner appends to a buffer of bounded size.
 // When the buffer is full, the owner has to drop data, and to count what it

@@ -315,6 +315,11 @@ absl::StatusOr<AttachedNetwork> Client::ShowNetwork(const NetworkPort& port) {
   return NetworkOf(result);
 }
 
+absl::Status Client::CallWith(std::string_view method, const json& parameters,
+                              int fd) {
+  return impl_->Call(method, parameters, fd).status();
+}
+
 absl::StatusOr<UniqueFd> Client::OpenStream(std::string_view method,
                                             const json& parameters) {
   std::array<int, 2> ends;

@@ -113,6 +113,9 @@ class Client {
   // is gone; DeadlineExceeded if it does not answer in time.
   absl::StatusOr<nlohmann::json> Call(std::string_view method,
                                       const nlohmann::json& parameters);
+  // The same, with a descriptor, which remains the caller's to close.
+  absl::Status CallWith(std::string_view method,
+                        const nlohmann::json& parameters, int fd);
 
   // Passes a /dev/fuse descriptor to the daemon, which serves the view of
   // `request` on it as long as this connection is open.  Then the daemon closes

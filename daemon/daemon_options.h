@@ -24,7 +24,7 @@ struct DaemonOptions {
   std::vector<std::string> joined_hosts;
   // --listen: where other machines may join this one's fabric.
   std::optional<std::string> listen;
-  // --encrypt: with `listen`, what machines send to each other, too.
+  // --encrypt: with `listen`, packets of queue pairs, too.
   bool encrypt = false;
   // --exact: packets between joined hosts all go through this daemon.
   bool exact = false;

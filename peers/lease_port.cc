@@ -1,29 +1,22 @@
 #include "peers/lease_port.h"
 
-#include <netdb.h>
+#include <fcntl.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 #include <thread>
 #include <tuple>
 
-#include "absl/cleanup/cleanup.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
-#include "absl/strings/str_cat.h"
 #include "base/secret.h"
 #include "base/status_macros.h"
 #include "control/bounded_stream.h"
 #include "launch/pass_descriptor.h"
-#include "peers/node_link_carrier.h"
 #include "peers/tls_relay.h"
+#include "peers/token_connection.h"
 
 namespace ibemu::peers {
 namespace {
@@ -31,60 +24,6 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kTokenBytes = std::tuple_size_v<Secret>;
-// What the side that expected a token answers to it on an encrypted connection.
-constexpr char kWelcome = 'w';
-constexpr timeval kPeerConnectsWithin = {.tv_sec = 3, .tv_usec = 0};
-
-// A network between the two that takes nothing for so long is none: by way of
-// the subnet's daemon there may be one.
-constexpr unsigned kGivesUpAfter = 1000;  // milliseconds
-
-// For packets that are to arrive at once, whatever is on its way.
-void Prepare(int socket) {
-  const int on = 1;
-  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &kGivesUpAfter,
-             sizeof kGivesUpAfter);
-}
-
-// "10.0.0.7:40123" or "[fe80::1]:40123", and no name.
-absl::StatusOr<UniqueFd> ConnectTo(const std::string& address) {
-  const size_t colon = address.rfind(':');
-  if (colon == std::string::npos) {
-    return absl::InvalidArgumentError(absl::StrCat(address, " has no port"));
-  }
-  std::string_view host = std::string_view(address).substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) {
-    host = host.substr(1, host.size() - 2);
-  }
-  addrinfo hints = {};
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(std::string(host).c_str(), address.c_str() + colon + 1,
-                  &hints, &found) != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(address, " is no address"));
-  }
-  const absl::Cleanup freed = [found] { freeaddrinfo(found); };
-  UniqueFd socket(
-      ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP));
-  if (!socket.valid()) return absl::ErrnoToStatus(errno, "socket");
-  setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kPeerConnectsWithin,
-             sizeof kPeerConnectsWithin);
-  if (connect(socket.get(), found->ai_addr, found->ai_addrlen) != 0) {
-    return absl::ErrnoToStatus(errno, address);
-  }
-  Prepare(socket.get());
-  return socket;
-}
-
-// Waits until the other side has found the token to be good.
-bool IsWelcome(const UniqueFd& socket) {
-  setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kPeerConnectsWithin,
-             sizeof kPeerConnectsWithin);
-  char answer = 0;
-  return recv(socket.get(), &answer, 1, 0) == 1 && answer == kWelcome;
-}
 
 }  // namespace
 
@@ -135,13 +74,17 @@ LeasePort::~LeasePort() {
   loop_.Cancel(listens_again_);
   if (listens_) loop_.Forget(listener_.get());
   while (!strangers_.empty()) Forget(strangers_.begin());
-  for (const auto& [token, expected] : expected_) loop_.Cancel(expected.limit);
+  while (!expected_.empty()) Forget(expected_.begin());
 }
 
 void LeasePort::AddTo(control::MethodTable& methods) {
   methods.Add("lease.meet",
               [this](control::Parameters& parameters, control::Caller& caller) {
                 return Meet(parameters, caller);
+              });
+  methods.Add("packets.await",
+              [this](control::Parameters& parameters, control::Caller& caller) {
+                return Await(parameters, caller);
               });
 }
 
@@ -152,14 +95,24 @@ absl::StatusOr<json> LeasePort::Meet(control::Parameters& parameters,
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   UniqueFd line = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(control::CheckStreamSocket(line.get(), "lease.meet"));
-  if (digits.size() != 2 * kTokenBytes ||
-      !std::ranges::all_of(digits, absl::ascii_isxdigit)) {
-    return absl::InvalidArgumentError("a token has 32 digits");
-  }
+  IBEMU_RETURN_IF_ERROR(CheckSecretText(digits));
   const std::string token = absl::HexStringToBytes(digits);
   IBEMU_RETURN_IF_ERROR(address.empty()
-                            ? Expect(token, std::move(line))
+                            ? Expect(token, std::move(line), kLeaseGivesUpAfter)
                             : Call(address, token, std::move(line)));
+  return json::object();
+}
+
+absl::StatusOr<json> LeasePort::Await(control::Parameters& parameters,
+                                      control::Caller& caller) {
+  const std::string digits = parameters.Text("token", "");
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  UniqueFd line = caller.TakeDescriptor();
+  IBEMU_RETURN_IF_ERROR(
+      control::CheckStreamSocket(line.get(), "packets.await"));
+  IBEMU_RETURN_IF_ERROR(CheckSecretText(digits));
+  const std::string token = absl::HexStringToBytes(digits);
+  IBEMU_RETURN_IF_ERROR(Expect(token, std::move(line), kPacketsGiveUpAfter));
   return json::object();
 }
 
@@ -171,15 +124,10 @@ absl::Status LeasePort::Call(const std::string& address,
     return absl::ResourceExhaustedError("too many connections are being made");
   }
   std::thread([address, token, line = std::move(line), encrypts = encrypts_,
-               certificates = certificates_, calls = calls_, relays = relays_] {
-    absl::StatusOr<UniqueFd> socket = ConnectTo(address);
-    if (socket.ok() && encrypts) {
-      socket = TlsRelay::Start(TlsRelay::Side::kClient, *std::move(socket),
-                               certificates, relays);
-    }
-    // A certificate is judged by the other side after the handshake.
-    if (socket.ok() && SendAll(socket->get(), token) &&
-        (!encrypts || IsWelcome(*socket))) {
+               tls = tls_, calls = calls_] {
+    const absl::StatusOr<UniqueFd> socket = ConnectByToken(
+        address, token, kLeaseGivesUpAfter, encrypts ? &tls : nullptr);
+    if (socket.ok()) {
       launch::SendDescriptor(line.get(), socket->get()).IgnoreError();
     }
     --*calls;
@@ -187,16 +135,20 @@ absl::Status LeasePort::Call(const std::string& address,
   return absl::OkStatus();
 }
 
-absl::Status LeasePort::Expect(const std::string& token, UniqueFd line) {
+absl::Status LeasePort::Expect(const std::string& token, UniqueFd line,
+                               absl::Duration gives_up_after) {
   if (expected_.size() == kMostExpected) {
     return absl::ResourceExhaustedError("too many hosts are expected");
   }
   const auto [expected, is_new] =
-      expected_.try_emplace(token, Expected{std::move(line)});
+      expected_.try_emplace(token, Expected{std::move(line), gives_up_after});
   if (!is_new) return absl::AlreadyExistsError("the token is not new");
-  expected->second.limit =
-      loop_.RunAfter(kWaitsFor, [this, token] { expected_.erase(token); });
-  return absl::OkStatus();
+  const auto forget = [this, expected = expected] { Forget(expected); };
+  expected->second.limit = loop_.RunAfter(kWaitsFor, forget);
+  // Who has the other end has nothing to say, and hangs up.
+  absl::Status watched = loop_.Watch(expected->second.line.get(), forget);
+  if (!watched.ok()) Forget(expected);
+  return watched;
 }
 
 void LeasePort::OnConnection() {
@@ -211,16 +163,19 @@ void LeasePort::OnConnection() {
         loop_.RunAfter(absl::Seconds(1), [this] { Listen().IgnoreError(); });
     return;
   }
-  Prepare(socket.get());
+  UniqueFd tcp(fcntl(socket.get(), F_DUPFD_CLOEXEC, 0));
+  if (!tcp.valid()) return;
   if (encrypts_) {
     socket = TlsRelay::Start(TlsRelay::Side::kServer, std::move(socket),
-                             certificates_, relays_)
+                             tls_.certificates, tls_.relays)
                  .value_or(UniqueFd());
     if (!socket.valid()) return;
   }
   // Whoever opens many and says nothing is the first to go.
   if (strangers_.size() == kMostStrangers) Forget(strangers_.begin());
-  strangers_.push_back({.socket = std::move(socket), .encrypted = encrypts_});
+  strangers_.push_back({.socket = std::move(socket),
+                        .tcp = std::move(tcp),
+                        .encrypted = encrypts_});
   const auto stranger = std::prev(strangers_.end());
   stranger->limit =
       loop_.RunAfter(kWaitsFor, [this, stranger] { Forget(stranger); });
@@ -243,13 +198,13 @@ void LeasePort::OnBytes(Strangers::iterator stranger) {
   if (stranger->token.size() < kTokenBytes) return;
   const auto expected = expected_.find(stranger->token);
   if (expected != expected_.end()) {
+    PrepareForPackets(stranger->tcp.get(), expected->second.gives_up_after);
     if (stranger->encrypted) {
       send(stranger->socket.get(), &kWelcome, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
     launch::SendDescriptor(expected->second.line.get(), stranger->socket.get())
         .IgnoreError();
-    loop_.Cancel(expected->second.limit);
-    expected_.erase(expected);
+    Forget(expected);
   }
   Forget(stranger);
 }
@@ -258,6 +213,12 @@ void LeasePort::Forget(Strangers::iterator stranger) {
   loop_.Cancel(stranger->limit);
   loop_.Forget(stranger->socket.get());
   strangers_.erase(stranger);
+}
+
+void LeasePort::Forget(AllExpected::iterator expected) {
+  loop_.Cancel(expected->second.limit);
+  loop_.Forget(expected->second.line.get());
+  expected_.erase(expected);
 }
 
 }  // namespace ibemu::peers

@@ -1,4 +1,4 @@
-// LeasePort: the TCP port for connections of leases between machines.
+// LeasePort: the TCP port for connections of packets between machines.
 #ifndef IBEMU_PEERS_LEASE_PORT_H_
 #define IBEMU_PEERS_LEASE_PORT_H_
 
@@ -17,14 +17,16 @@
 #include "control/rpc.h"
 #include "loop/loop.h"
 #include "nlohmann/json.hpp"
+#include "peers/token_connection.h"
 
 namespace ibemu::peers {
 
-// A LeasePort makes the connections of leases, out and in, and hands each to
-// the daemon.  A connection that comes in begins with a token; if the token is
-// not expected, the connection is closed, else the daemon reads what follows.
-// Tokens are told over the node links, which are encrypted; these connections
-// are not, as on InfiniBand, unless SetEncrypts() says so.
+// A LeasePort makes the connections by which packets go beside the node links,
+// out and in, and hands each to the daemon.  A connection that comes in begins
+// with a token; if the token is not expected, the connection is closed, else
+// the daemon reads what follows. Tokens are told over the node links, which are
+// encrypted; these connections are not, as on InfiniBand, unless SetEncrypts()
+// says so.
 class LeasePort {
  public:
   // Connections whose token has not come yet, and tokens that are expected.
@@ -58,12 +60,16 @@ class LeasePort {
   //               launch::SendDescriptor() over it, a connection to the address
   //               on which the token was sent; without "address", one that came
   //               in with the token.  If there is none, it is closed
+  //   packets.await  {"token": "..."} and such an end: the same as the second,
+  //               for the connection of a node link's packets, which the
+  //               machine that has the subnet makes
   void AddTo(control::MethodTable& methods);
 
  private:
   // A connection whose token has not come yet.
   struct Stranger {
     UniqueFd socket;
+    UniqueFd tcp;  // the same, or what `socket` is encrypted on
     bool encrypted = false;
     std::string token{};
     TimerId limit = TimerId::kNone;
@@ -71,39 +77,44 @@ class LeasePort {
   using Strangers = std::list<Stranger>;
   struct Expected {
     UniqueFd line;
+    absl::Duration gives_up_after;  // of the connection
     TimerId limit = TimerId::kNone;
   };
+
+  using AllExpected = std::map<std::string, Expected>;  // by token
 
   LeasePort(Loop& loop, std::string certificates, UniqueFd listener,
             uint16_t number)
       : loop_(loop),
-        certificates_(std::move(certificates)),
+        tls_{.certificates = std::move(certificates)},
         listener_(std::move(listener)),
         number_(number) {}
 
   absl::StatusOr<nlohmann::json> Meet(control::Parameters& parameters,
                                       control::Caller& caller);
+  absl::StatusOr<nlohmann::json> Await(control::Parameters& parameters,
+                                       control::Caller& caller);
   absl::Status Listen();
   absl::Status Call(const std::string& address, const std::string& token,
                     UniqueFd line);
-  absl::Status Expect(const std::string& token, UniqueFd line);
+  absl::Status Expect(const std::string& token, UniqueFd line,
+                      absl::Duration gives_up_after);
   void OnConnection();
   void OnBytes(Strangers::iterator stranger);
   void Forget(Strangers::iterator stranger);
+  void Forget(AllExpected::iterator expected);
 
   Loop& loop_;
-  const std::string certificates_;
+  const Tls tls_;
   bool encrypts_ = false;
   const UniqueFd listener_;
   const uint16_t number_;
   Strangers strangers_;
-  std::map<std::string, Expected> expected_;  // by token
+  AllExpected expected_;
   bool listens_ = false;
   TimerId listens_again_ = TimerId::kNone;
   // Of threads, which may outlive this.
   const std::shared_ptr<std::atomic<int>> calls_ =
-      std::make_shared<std::atomic<int>>(0);
-  const std::shared_ptr<std::atomic<int>> relays_ =
       std::make_shared<std::atomic<int>>(0);
 };
 

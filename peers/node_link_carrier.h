@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -46,13 +47,15 @@ inline std::string ReceiveSome(int socket) {
 // of gRPC, until either ends; `cancel` ends the stream.  It holds one message
 // of each direction, so whoever does not read makes the other end wait, however
 // far it is.  `Out` and `In` are what the stream takes and gives, and have
-// "data".
+// "data".  Calls `heard` when the first message has come from the stream.
 //
 // The calls of gRPC that wait do so on the connection itself.  Those that call
 // back have a message pass through four threads, each to be woken: three times
 // the round trip where processors are few.
 template <class Out, class In, class Stream, class Cancel>
-void CarryNodeLink(UniqueFd socket, Stream& stream, const Cancel& cancel) {
+void CarryNodeLink(
+    UniqueFd socket, Stream& stream, const Cancel& cancel,
+    const std::function<void()>& heard = [] {}) {
   std::thread outward([&] {
     Out message;
     while (true) {
@@ -66,9 +69,11 @@ void CarryNodeLink(UniqueFd socket, Stream& stream, const Cancel& cancel) {
   });
   In message;
   // A peer that sends anything else, or more than was agreed, is none.
+  bool first = true;
   while (stream.Read(&message) && message.has_data() &&
          message.data().size() <= kMostAtOnce &&
          SendAll(socket.get(), message.data())) {
+    if (std::exchange(first, false)) heard();
   }
   cancel();
   shutdown(socket.get(), SHUT_RDWR);  // wakes the thread

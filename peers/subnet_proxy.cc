@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -25,7 +26,7 @@ constexpr std::chrono::seconds kPatience(5), kReconnects(1);
 // In what gRPC says of a peer whose certificate is another's.
 constexpr char kOtherName[] = "Hostname Verification Check failed";
 
-// How it went, and whether connections of leases have to be encrypted.
+// How it went, and whether connections of packets have to be encrypted.
 struct Attached {
   grpc::Status status;
   bool encrypt = false;
@@ -134,6 +135,7 @@ absl::StatusOr<json> SubnetProxy::AttachHost(control::Parameters& parameters,
   const std::string node = parameters.Text("node", "");
   const bool leases = !parameters.Text("leases", "").empty();
   const bool trains = parameters.Flag("trains", false);
+  const std::string packets = parameters.Text("packets", "");
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   UniqueFd socket = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(
@@ -144,6 +146,8 @@ absl::StatusOr<json> SubnetProxy::AttachHost(control::Parameters& parameters,
   link->first.mutable_attach()->set_node(node);
   link->first.mutable_attach()->set_node_link_version(kNodeLinkVersion);
   link->first.mutable_attach()->set_trains(trains);
+  link->first.mutable_attach()->set_packets_token(
+      absl::HexStringToBytes(packets));
   if (leases) {
     link->first.mutable_attach()->set_lease_port(lease_port_.number());
   }

@@ -2,15 +2,23 @@
 
 #include <google/protobuf/util/json_util.h>
 
+#include <cstdint>
+#include <limits>
 #include <string>
+#include <system_error>
+#include <thread>
+#include <tuple>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/secret.h"
 #include "base/status_macros.h"
 #include "control/rpc.h"
 #include "peers/grpc_status.h"
 #include "peers/node_link_carrier.h"
+#include "peers/token_connection.h"
 
 namespace ibemu::peers {
 namespace {
@@ -24,6 +32,12 @@ std::string AddressOf(const grpc::ServerContext& context) {
   const size_t begin = uri.find(':') + 1;
   return absl::StrReplaceAll(uri.substr(begin, uri.rfind(':') - begin),
                              {{"%5B", "["}, {"%5D", "]"}});
+}
+
+// Where who calls waits for connections that begin with a token.
+std::string LeaseAddress(const grpc::ServerContext& context,
+                         const v1::FromAdapter& first) {
+  return absl::StrCat(AddressOf(context), ":", first.attach().lease_port());
 }
 
 // Who calls, for people: "pc7 (10.0.0.7)", the name that its certificate has.
@@ -95,8 +109,22 @@ grpc::Status SubnetService::AttachHost(
   v1::ToAdapter answer;
   answer.mutable_attached()->set_encrypt(encrypt_);
   if (stream->Write(answer)) {
+    // The peer has read the answer when it says something, and knows whether
+    // the connection will be encrypted.
+    std::thread caller;
     CarryNodeLink<v1::ToAdapter, v1::FromAdapter>(
-        *std::move(socket), *stream, [context] { context->TryCancel(); });
+        *std::move(socket), *stream, [context] { context->TryCancel(); },
+        [&] {
+          if (first.attach().packets_token().empty()) return;
+          try {
+            caller = std::thread(&SubnetService::ConnectPackets, this,
+                                 LeaseAddress(*context, first),
+                                 first.attach().packets_token());
+          } catch (const std::system_error&) {
+            // No thread: packets go by the stream.
+          }
+        });
+    if (caller.joinable()) caller.join();
   }
   return {grpc::StatusCode::UNAVAILABLE, "the node link has ended"};
 }
@@ -114,16 +142,37 @@ absl::StatusOr<UniqueFd> SubnetService::Attach(
         ": have the same on both machines"));
   }
   IBEMU_RETURN_IF_ERROR(CheckName(attach.node()));
-  json parameters = {{"node", attach.node()},
-                     {"peer", PeerOf(context)},
-                     {"trains", attach.trains()}};
+  const size_t token = attach.packets_token().size();
+  if (token != 0 &&
+      (token != std::tuple_size_v<Secret> || attach.lease_port() == 0 ||
+       attach.lease_port() > std::numeric_limits<uint16_t>::max())) {
+    return absl::InvalidArgumentError(
+        "a token for packets has 16 bytes, and a port");
+  }
+  json parameters = {
+      {"node", attach.node()},
+      {"peer", PeerOf(context)},
+      {"trains", attach.trains()},
+      {"packets", absl::BytesToHexString(attach.packets_token())}};
   if (attach.lease_port() != 0) {
-    parameters["leases"] =
-        absl::StrCat(AddressOf(context), ":", attach.lease_port());
+    parameters["leases"] = LeaseAddress(context, first);
   }
   const std::lock_guard lock(mutex_);
   if (context.IsCancelled()) return GaveUp();
   return daemon_.OpenStream("wire.attach", parameters);
+}
+
+// Without it, packets go by the stream.
+void SubnetService::ConnectPackets(const std::string& address,
+                                   const std::string& token) {
+  const absl::StatusOr<UniqueFd> socket = ConnectByToken(
+      address, token, kPacketsGiveUpAfter, encrypt_ ? &tls_ : nullptr);
+  if (!socket.ok()) return;
+  const std::lock_guard lock(mutex_);
+  daemon_
+      .CallWith("wire.packets", {{"token", absl::BytesToHexString(token)}},
+                socket->get())
+      .IgnoreError();
 }
 
 absl::Status SubnetService::Ask(const grpc::ServerContext& context,

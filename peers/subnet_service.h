@@ -15,22 +15,26 @@
 #include "control/client.h"
 #include "nlohmann/json.hpp"
 #include "peers/subnet.grpc.pb.h"
+#include "peers/token_connection.h"
 
 namespace ibemu::peers {
 
 // The version of what a node link says, for machines that have different ones
 // of us: daemon/remote_node/format/node_link_format.h, whose every change
 // counts.
-inline constexpr uint32_t kNodeLinkVersion = 4;
+inline constexpr uint32_t kNodeLinkVersion = 5;
 
 // A SubnetService answers peers by asking the daemon, over one connection to
 // its control socket: a peer reaches the methods that are asked here, and no
 // other. Its functions are called by many threads of gRPC's.
 class SubnetService : public v1::Subnet::Service {
  public:
-  // `encrypt`: packets that peers send to each other directly, too.
-  SubnetService(control::Client daemon, bool encrypt)
-      : daemon_(std::move(daemon)), encrypt_(encrypt) {}
+  // `encrypt`: packets of queue pairs, too.  `certificates`: this machine's
+  // folder, for that.
+  SubnetService(control::Client daemon, bool encrypt, std::string certificates)
+      : daemon_(std::move(daemon)),
+        encrypt_(encrypt),
+        tls_{.certificates = std::move(certificates)} {}
 
   grpc::Status DescribeHost(grpc::ServerContext* context,
                             const v1::DescribeHostRequest* request,
@@ -55,10 +59,13 @@ class SubnetService : public v1::Subnet::Service {
   // One end of a node link, whose other end is the daemon's.
   absl::StatusOr<UniqueFd> Attach(const grpc::ServerContext& context,
                                   const v1::FromAdapter& first);
+  // Connects to a peer that expects it, and hands the connection to the daemon.
+  void ConnectPackets(const std::string& address, const std::string& token);
 
   std::mutex mutex_;
   control::Client daemon_;  // guarded by it
   const bool encrypt_;
+  const Tls tls_;
 };
 
 }  // namespace ibemu::peers

@@ -82,7 +82,7 @@ def bench_joined(scratch, _hosts):
             sends = what.startswith("send")
             theirs = (of(other, what) if other != "TCP" else
                       runs["ucx"] if sends else runs["iperf3"])
-            limits = {("exact", True): 0.5, ("exact", False): 5,
+            limits = {("exact", True): 0.8, ("exact", False): 1.2,
                       ("encrypted", True): 1, ("encrypted", False): 1,
                       ("TCP", True): 1, ("TCP", False): 0.8}
             report_runs(what, of("leases", what), theirs,

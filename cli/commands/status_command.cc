@@ -148,13 +148,16 @@ std::string TimeText(const json& seconds) {
 std::string JoinedText(const json& status) {
   const json joined = status.value("joined", json::array());
   if (joined.empty()) return "";
-  Table table({"JOINED HOST", "BY", "ROUND TRIP", "BEHIND", "LEASES"});
+  Table table(
+      {"JOINED HOST", "BY", "ROUND TRIP", "BEHIND", "LEASES", "PACKETS"});
   for (const json& host : joined) {
     const std::string peer = Text(host["peer"]);
     table.Add({Text(host["node"]), peer.empty() ? "this machine" : peer,
                TimeText(host.value("round_trip_seconds", json())),
                TimeText(host.value("behind_seconds", json())),
-               Text(host["leases"])});
+               Text(host["leases"]),
+               host.value("packet_connection", false) ? "by a connection"
+                                                      : "by the node link"});
   }
   return "\n" + table.Text();
 }

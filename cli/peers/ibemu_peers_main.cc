@@ -1,7 +1,6 @@
 // ibemu-peers: lets other machines have hosts of a subnet, or has some of
 // theirs.  A process of its own, so that what the network sends meets no
-// daemon, and a daemon no library for it.
-#include <sys/resource.h>
+// daemon, packets of queue pairs excepted, and a daemon no library for it.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -30,6 +29,7 @@
 #include "control/client.h"
 #include "control/control_server.h"
 #include "control/rpc.h"
+#include "launch/descriptor_limit.h"
 #include "launch/hardening.h"
 #include "launch/pass_descriptor.h"
 #include "launch/peers/keep_peers.h"
@@ -86,8 +86,7 @@ authority.
                   IBEMU_FABRIC, else "default")
   --certs=DIR     this machine's certificates (default: IBEMU_CERTS, else
                   ~/.config/ibemu/certs); "ibemu certs" makes them
-  --encrypt       have packets encrypted that machines send to each other
-                  directly, too: slower
+  --encrypt       have packets of queue pairs encrypted, too: slower
 
 Example, on a machine called head:
   ibemu listen --fabric=lab
@@ -114,14 +113,6 @@ struct Flags {
   int line = -1;
   int news = -1;  // where the daemon hears how it goes, with `line`
 };
-
-// Each peer has a descriptor, and each node link three.
-void RaiseDescriptorLimit() {
-  rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 // Whether other machines can join what `daemon` has.
 absl::Status CheckSubnet(const ibemu::control::Client& daemon) {
@@ -154,7 +145,8 @@ class Peers {
     // Its answers would look like its end.
     IBEMU_ASSIGN_OR_RETURN(const ibemu::control::Client watched,
                            ibemu::control::Client::Connect(socket));
-    ibemu::peers::SubnetService service(std::move(daemon), flags_.encrypt);
+    ibemu::peers::SubnetService service(std::move(daemon), flags_.encrypt,
+                                        certificates_);
     std::string bound;
     IBEMU_ASSIGN_OR_RETURN(
         const auto server,
@@ -199,7 +191,8 @@ class Peers {
     certificates_ =
         flags_.certs.empty() ? ibemu::peers::DefaultFolder() : flags_.certs;
     signal(SIGPIPE, SIG_IGN);  // of who reads what we say
-    RaiseDescriptorLimit();
+    // Each peer has a descriptor, and each node link three.
+    ibemu::launch::RaiseDescriptorLimit();
     IBEMU_RETURN_IF_ERROR(ibemu::launch::DropCapabilities(0));
     // As they are read later, too.
     IBEMU_RETURN_IF_ERROR(ibemu::peers::CheckCertificates(certificates_));

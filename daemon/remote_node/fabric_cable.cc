@@ -38,7 +38,7 @@ mad::LocalVerdict FabricCable::ProcessLocal(const mad::Arrival& request,
 void FabricCable::SetEnabled(bool enabled) { fabric_.SetPort(id_, enabled); }
 
 void FabricCable::OnPacket(const fabric::Packet& packet) {
-  if (listener_ == nullptr) return;
+  if (listener_ == nullptr || take_(packet)) return;
   listener_->OnPacket(EncodePacket(packet));
 }
 

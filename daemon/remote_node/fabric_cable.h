@@ -43,10 +43,10 @@ class FabricCable : public hca::model::Cable {
   void SetEnabled(bool enabled) override;
 
   fabric::PortId id() const { return id_; }
-  // Calls `take` with several packets that come at once.  If it returns false,
-  // as without it, the listener gets them one by one.
-  void OnTrain(std::function<bool(const fabric::Packet& packets)> take) {
-    take_train_ = std::move(take);
+  // Calls `take` with each packet that comes, or several at once.  If it
+  // returns false, as without it, the listener gets them one by one.
+  void TakePacketsBy(std::function<bool(const fabric::Packet& packets)> take) {
+    take_ = std::move(take);
   }
   // Calls `sent` with what Send() has sent.
   void OnSent(std::function<void(const fabric::Packet&)> sent) {
@@ -55,9 +55,7 @@ class FabricCable : public hca::model::Cable {
 
   // From the fabric.
   void OnPacket(const fabric::Packet& packet);
-  bool OnPackets(const fabric::Packet& packets) const {
-    return take_train_(packets);
-  }
+  bool OnPackets(const fabric::Packet& packets) const { return take_(packets); }
   void OnPortEvent();
   void OnReregister();
 
@@ -67,7 +65,7 @@ class FabricCable : public hca::model::Cable {
   mad::Device& device_;
   mad::Port& port_;
   hca::model::CableListener* listener_ = nullptr;
-  std::function<bool(const fabric::Packet&)> take_train_ = [](const auto&) {
+  std::function<bool(const fabric::Packet&)> take_ = [](const auto&) {
     return false;
   };
   std::function<void(const fabric::Packet&)> sent_ = [](const auto&) {};

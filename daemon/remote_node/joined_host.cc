@@ -4,7 +4,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "base/status_macros.h"
 #include "daemon/remote_node/format/node_link_format.h"
+#include "daemon/remote_node/format/packet_train.h"
+#include "daemon/remote_node/meet_host.h"
 #include "fabric/packet/packet_parser.h"
 #include "fabric/subnet/port_copy.h"
 #include "fabric/subnet/subnet.h"
@@ -58,6 +61,7 @@ JoinedHost::~JoinedHost() {
 }
 
 absl::Status JoinedHost::Start() {
+  StartPackets();
   StartLeases();
   pump_.emplace(loop_, *cables_, [this] { OnLost(); });
   for (End& end : ends_) {
@@ -75,18 +79,65 @@ void JoinedHost::StartLeases() {
       loop_, ways_.meet,
       [this](NodeLinkMessage type, int port,
              std::span<const std::byte> payload) {
-        cables_->TellLease(type, port, payload);
+        TellLease(type, port, payload);
       },
       [this](int port, const fabric::Packet& packet) {
         fabric_.SendFrom(IdOf(beyond_, port), packet);
       });
-  cables_->OnTrain([this](int port, const fabric::Packet& packets) {
-    fabric_.SendFrom(IdOf(beyond_, port), packets);
-  });
   cables_->OnLease([this](NodeLinkMessage type, int port,
                           std::span<const std::byte> payload) {
     return leases_->OnMessage(type, port, payload);
   });
+}
+
+void JoinedHost::StartPackets() {
+  cables_->OnTrain([this](int port, const fabric::Packet& packets) {
+    fabric_.SendFrom(IdOf(beyond_, port), packets);
+  });
+  packets_ = std::make_shared<PacketConnection>(
+      loop_, RemoteCables::kMaxKept,
+      [this](const NodeLinkSplitter::Message& message) {
+        return TakePackets(message);
+      },
+      [this] { leases_->RepeatUsed(); });
+  cables_->OnPacketsMoved([this] { packets_->OnMoved(); });
+  UniqueFd line = cables_->TakePacketLine();
+  if (!line.valid()) return;
+  AwaitConnection(
+      loop_, std::move(line),
+      [host = std::weak_ptr(self_),
+       asked = std::weak_ptr(packets_)](absl::StatusOr<UniqueFd> socket) {
+        const auto self = host.lock();
+        const auto packets = asked.lock();
+        if (self && packets && socket.ok() &&
+            packets->Begin(*std::move(socket)).ok()) {
+          (*self)->cables_->TellPacketsMoved();
+        }
+      });
+}
+
+absl::Status JoinedHost::TakePackets(const NodeLinkSplitter::Message& message) {
+  if (message.port < 1 || message.port > cables_->port_count()) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("the daemon speaks of port %d: there are %d",
+                        message.port, cables_->port_count()));
+  }
+  if (message.type == NodeLinkMessage::kLeaseUsed) {
+    return leases_->OnMessage(message.type, message.port, message.payload);
+  }
+  IBEMU_ASSIGN_OR_RETURN(const fabric::Packet packets, DecodePackets(message));
+  fabric_.SendFrom(IdOf(beyond_, message.port), packets);
+  return absl::OkStatus();
+}
+
+// What says that a lease is used comes behind the packets before it.
+void JoinedHost::TellLease(NodeLinkMessage type, int port,
+                           std::span<const std::byte> payload) {
+  if (type == NodeLinkMessage::kLeaseUsed && packets_ &&
+      packets_->Send(type, port, payload)) {
+    return;
+  }
+  cables_->TellLease(type, port, payload);
 }
 
 fabric::PortId JoinedHost::IdOf(topology::NodeId node, int port) const {
@@ -108,6 +159,7 @@ void JoinedHost::OnLost() {
                 std::string(cables_->status().message()));
   lost_ = true;
   leases_.reset();
+  packets_.reset();
   explained_.clear();
   for (const End& end : ends_) {
     fabric::PortCopy copy = CopyOf(cables_->cable(end.port()));
@@ -172,14 +224,18 @@ void JoinedHost::End::OnReregister() {
 
 void JoinedHost::OnPacket(fabric::PortId port, const fabric::Packet& packet) {
   const int number = fabric_.subnet().port(port).number;
-  if (leases_ && leases_->Send(number, packet)) return;
+  if (SendBeside(number, packet)) return;
   cables_->cable(number).Send(EncodePacket(packet));
 }
 
 bool JoinedHost::OnPackets(fabric::PortId port, const fabric::Packet& packets) {
   const int number = fabric_.subnet().port(port).number;
-  return (leases_ && leases_->Send(number, packets)) ||
-         cables_->SendTrain(number, packets);
+  return SendBeside(number, packets) || cables_->SendTrain(number, packets);
+}
+
+bool JoinedHost::SendBeside(int port, const fabric::Packet& packets) {
+  return (leases_ && leases_->Send(port, packets)) ||
+         (packets_ && packets_->Send(port, packets));
 }
 
 // What the request changed is known before the answer.

@@ -18,6 +18,7 @@
 #include "absl/time/time.h"
 #include "daemon/remote_node/leases/host_leases.h"
 #include "daemon/remote_node/node_link_pump.h"
+#include "daemon/remote_node/packet_connection.h"
 #include "daemon/remote_node/remote_cable.h"
 #include "fabric/fabric.h"
 #include "fabric/forwarding/endpoints.h"
@@ -89,6 +90,15 @@ class JoinedHost final : private fabric::RemoteAdapter,
   fabric::PortId IdOf(topology::NodeId node, int port) const;
   std::string name() const;
   void StartLeases();
+  void StartPackets();
+  // Sends a message about leases.
+  void TellLease(NodeLinkMessage type, int port,
+                 std::span<const std::byte> payload);
+  // Takes what came by the packets' connection.
+  absl::Status TakePackets(const NodeLinkSplitter::Message& message);
+  // Sends packets by a lease, or by their connection.  Returns false if they
+  // have to go by the node link.
+  bool SendBeside(int port, const fabric::Packet& packets);
   void TakeState(int port);
   void TakeDescription(const mad::MadBytes& answer);
   void OnLost();
@@ -120,8 +130,9 @@ class JoinedHost final : private fabric::RemoteAdapter,
   std::set<int> managers_;  // ports with a subnet manager
   std::optional<std::string> description_;
   std::function<void()> silent_ = [] {};
-  std::optional<HostLeases> leases_;  // with Start()
-  std::optional<NodeLinkPump> pump_;  // the same
+  std::optional<HostLeases> leases_;           // with Start()
+  std::shared_ptr<PacketConnection> packets_;  // the same; null: lost
+  std::optional<NodeLinkPump> pump_;           // the same
   // Expires with this: for tasks.
   const std::shared_ptr<JoinedHost*> self_ =
       std::make_shared<JoinedHost*>(this);

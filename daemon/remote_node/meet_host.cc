@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/escaping.h"
+#include "base/secret.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
 #include "control/client.h"
@@ -26,10 +26,7 @@ absl::StatusOr<UniqueFd> OpenLine(const Authority& authority,
                                   const std::string& address) {
   IBEMU_ASSIGN_OR_RETURN(control::Client client,
                          authority.Connect(kSaysWithin));
-  nlohmann::json parameters = {
-      {"token", absl::BytesToHexString(absl::string_view(
-                    reinterpret_cast<const char*>(lease.token.data()),
-                    lease.token.size()))}};
+  nlohmann::json parameters = {{"token", SecretText(lease.token)}};
   if (!address.empty()) parameters["address"] = address;
   return client.OpenStream("lease.meet", parameters);
 }
@@ -48,7 +45,9 @@ struct Awaited {
   }
 };
 
-void Await(Loop& loop, UniqueFd line, HostLeases::Met met) {
+}  // namespace
+
+void AwaitConnection(Loop& loop, UniqueFd line, HostLeases::Met met) {
   const auto awaited =
       std::make_shared<Awaited>(Awaited{loop, std::move(line), std::move(met)});
   const absl::Status watched = loop.Watch(awaited->line.get(), [awaited] {
@@ -61,8 +60,6 @@ void Await(Loop& loop, UniqueFd line, HostLeases::Met met) {
     awaited->End(absl::DeadlineExceededError("the other host does not come"));
   });
 }
-
-}  // namespace
 
 HostLeases::Meet MeetThrough(Loop& loop, WorkerPool& workers,
                              std::shared_ptr<const Authority> authority) {
@@ -83,7 +80,7 @@ HostLeases::Meet MeetThrough(Loop& loop, WorkerPool& workers,
           }
           if (!line->ok()) return met(line->status());
           ready();
-          Await(loop, *std::move(*line), std::move(met));
+          AwaitConnection(loop, *std::move(*line), std::move(met));
         });
   };
 }

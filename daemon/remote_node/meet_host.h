@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "base/unique_fd.h"
 #include "base/worker_pool.h"
 #include "daemon/remote_node/authority.h"
 #include "daemon/remote_node/leases/host_leases.h"
@@ -16,6 +17,10 @@ namespace ibemu::daemon {
 // and `workers` must outlive it.
 HostLeases::Meet MeetThrough(Loop& loop, WorkerPool& workers,
                              std::shared_ptr<const Authority> authority);
+
+// Waits, for ten seconds at most, for the descriptor of a connection that is
+// sent by `line`, and calls `met` from the loop.  `loop` must outlive that.
+void AwaitConnection(Loop& loop, UniqueFd line, HostLeases::Met met);
 
 }  // namespace ibemu::daemon
 

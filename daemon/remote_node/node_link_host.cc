@@ -43,6 +43,11 @@ void NodeLinkHost::TakeLeases(LeaseTable& leases, std::string address) {
                          if (type == NodeLinkMessage::kLease && full()) {
                            return false;
                          }
+                         // Behind the packets that came before.
+                         if (type == NodeLinkMessage::kLeaseUsed && packets_ &&
+                             packets_->Send(type, port, payload)) {
+                           return true;
+                         }
                          Queue(type, port, payload);
                          Flush();
                          return true;
@@ -56,17 +61,61 @@ void NodeLinkHost::TakeLeases(LeaseTable& leases, std::string address) {
 }
 
 void NodeLinkHost::TakeTrains() {
-  takes_trains_ = true;
+  packets_.emplace(
+      loop_, max_buffered_,
+      [this](const NodeLinkSplitter::Message& message) {
+        return TakePackets(message);
+      },
+      [this] {
+        if (party_ != nullptr) party_->RepeatUsed();
+      });
   splitter_ = NodeLinkSplitter(PacketTrain::kLongest);
   for (int port = 1; port <= cables_->port_count(); ++port) {
-    cables_->cable(port).OnTrain([this, port](const fabric::Packet& packets) {
-      return SendTrain(port, packets);
-    });
+    cables_->cable(port).TakePacketsBy(
+        [this, port](const fabric::Packet& packets) {
+          return SendPackets(port, packets);
+        });
   }
 }
 
-bool NodeLinkHost::SendTrain(int port, const fabric::Packet& packets) {
-  if (packets.Count() > PacketTrain::kMostPackets) return false;
+absl::Status NodeLinkHost::ConnectPackets(UniqueFd socket) {
+  if (!packets_) {
+    return absl::FailedPreconditionError("the adapter takes no connection");
+  }
+  packet_socket_ = std::move(socket);
+  MovePackets();
+  return absl::OkStatus();
+}
+
+// Not before the adapter has: who else may have the other end says nothing on
+// this node link.
+void NodeLinkHost::MovePackets() {
+  if (!packets_->moved() || !packet_socket_.valid()) return;
+  const absl::Status begun = packets_->Begin(std::move(packet_socket_));
+  if (!begun.ok()) {
+    spdlog::warn("an adapter's packets stay on its node link: {}",
+                 std::string(begun.message()));
+    return;
+  }
+  Queue(NodeLinkMessage::kPacketsMoved, 1, {});
+  Flush();
+}
+
+absl::Status NodeLinkHost::TakePackets(
+    const NodeLinkSplitter::Message& message) {
+  IBEMU_RETURN_IF_ERROR(CheckPort(message.port));
+  if (message.type == NodeLinkMessage::kLeaseUsed && party_ != nullptr) {
+    return HandleLease(message);
+  }
+  IBEMU_ASSIGN_OR_RETURN(const fabric::Packet packets, DecodePackets(message));
+  cables_->cable(message.port).Send(packets);
+  return absl::OkStatus();
+}
+
+bool NodeLinkHost::SendPackets(int port, const fabric::Packet& packets) {
+  if (packets_->Send(port, packets)) return true;
+  const uint32_t count = packets.Count();
+  if (count == 1 || count > PacketTrain::kMostPackets) return false;
   if (full()) return true;  // lost, as one by one
   Queue(NodeLinkMessage::kTrain, port, EncodeTrain(packets));
   Flush();
@@ -124,12 +173,15 @@ bool NodeLinkHost::HandleMessages() {
   return true;
 }
 
+absl::Status NodeLinkHost::CheckPort(int port) const {
+  if (port >= 1 && port <= cables_->port_count()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrFormat("port %d does not exist: there are 1 to %d", port,
+                      cables_->port_count()));
+}
+
 absl::Status NodeLinkHost::Handle(const NodeLinkSplitter::Message& message) {
-  if (message.port < 1 || message.port > cables_->port_count()) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("port %d does not exist: there are 1 to %d",
-                        message.port, cables_->port_count()));
-  }
+  IBEMU_RETURN_IF_ERROR(CheckPort(message.port));
   FabricCable& cable = cables_->cable(message.port);
   const auto is_flag = [&] { return message.payload.size() == 1; };
   switch (message.type) {
@@ -137,7 +189,7 @@ absl::Status NodeLinkHost::Handle(const NodeLinkSplitter::Message& message) {
       cable.Send(message.payload);
       return absl::OkStatus();
     case NodeLinkMessage::kTrain: {
-      if (!takes_trains_) break;
+      if (!packets_) break;
       IBEMU_ASSIGN_OR_RETURN(const fabric::Packet packets,
                              DecodeTrain(message.payload));
       cable.Send(packets);
@@ -172,6 +224,11 @@ absl::Status NodeLinkHost::Handle(const NodeLinkSplitter::Message& message) {
           loop_.RunAfter(LinkLatency::kInterval, [this] { SendEcho(); });
       return absl::OkStatus();
     }
+    case NodeLinkMessage::kPacketsMoved:
+      if (!packets_ || !message.payload.empty()) break;
+      packets_->OnMoved();
+      MovePackets();
+      return absl::OkStatus();
     case NodeLinkMessage::kLeaseReady:
     case NodeLinkMessage::kLeaseUsed:
     case NodeLinkMessage::kLeaseUsage:
@@ -284,6 +341,8 @@ void NodeLinkHost::End() {
   if (waits_for_room_) loop_.Forget(writer_.get());
   loop_.Cancel(echo_timer_);
   paused_ = waits_for_room_ = false;
+  packets_.reset();
+  packet_socket_.Reset();
   party_.reset();
   cables_.reset();
   reader_.Reset();

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "daemon/remote_node/format/node_link_format.h"
 #include "daemon/remote_node/leases/lease_table.h"
 #include "daemon/remote_node/link_latency.h"
+#include "daemon/remote_node/packet_connection.h"
 #include "hca/model/cable.h"
 #include "loop/loop.h"
 
@@ -43,6 +45,15 @@ class NodeLinkHost {
   // The adapter knows messages of several packets (PacketTrain): it may send
   // them, and gets them.  Call it before Start().
   void TakeTrains();
+  // Packets go by `socket`, a stream socket, as soon as the adapter says that
+  // it has the other end, see PacketConnection.
+  //
+  // Errors: FailedPrecondition, the adapter has ended or knows no trains.
+  absl::Status ConnectPackets(UniqueFd socket);
+  // Whether they go by such a socket now.
+  bool has_packet_connection() const {
+    return packets_ && packets_->connected();
+  }
 
   // Tells the state of each port, then serves until either end goes.
   absl::Status Start();
@@ -77,9 +88,15 @@ class NodeLinkHost {
     bool owes_reregister_ = false;
   };
 
-  // Sends a message of several packets.  Returns false if there is none for
-  // them: they go one by one.
-  bool SendTrain(int port, const fabric::Packet& packets);
+  // Sends packets by their connection, or several as one message.  Returns
+  // false if they have to go by the node link, one by one.
+  bool SendPackets(int port, const fabric::Packet& packets);
+  // Has packets go by their connection when both ends have it.
+  void MovePackets();
+  // Takes what came by the packets' connection.
+  absl::Status TakePackets(const NodeLinkSplitter::Message& message);
+  // Returns OK if the node has the port.
+  absl::Status CheckPort(int port) const;
   bool full() const { return buffer_.waiting() > max_buffered_; }
   absl::Status Listen();
   void OnReadable();
@@ -107,7 +124,8 @@ class NodeLinkHost {
   LinkLatency latency_;
   TimerId echo_timer_ = TimerId::kNone;
   NodeLinkSplitter splitter_;
-  bool takes_trains_ = false;
+  std::optional<PacketConnection> packets_;  // if it knows trains
+  UniqueFd packet_socket_;                   // until the adapter has the other
   control::SendBuffer buffer_;
   bool waits_for_room_ = false;
   bool paused_ = false;  // reads no more

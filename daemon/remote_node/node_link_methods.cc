@@ -1,5 +1,7 @@
 #include "daemon/remote_node/node_link_methods.h"
 
+#include <sys/socket.h>
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,7 +18,6 @@
 #include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {
-
 using nlohmann::json;
 
 NodeLinkMethods::NodeLinkMethods(Loop& loop, fabric::Fabric& fabric,
@@ -38,6 +39,10 @@ void NodeLinkMethods::AddTo(control::MethodTable& dispatcher) {
                                        control::Caller& caller) {
     return Attach(parameters, caller);
   });
+  dispatcher.Add("wire.packets", [this](control::Parameters& parameters,
+                                        control::Caller& caller) {
+    return ConnectPackets(parameters, caller);
+  });
   dispatcher.Add("wire.free",
                  [this](control::Parameters& parameters, control::Caller&) {
                    return Free(parameters);
@@ -51,7 +56,9 @@ absl::StatusOr<json> NodeLinkMethods::Attach(control::Parameters& parameters,
   const std::string peer = parameters.Text("peer", "");
   const std::string leases = parameters.Text("leases", "");
   const bool trains = parameters.Flag("trains", false);
+  const std::string packets = parameters.Text("packets", "");
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  if (!packets.empty()) IBEMU_RETURN_IF_ERROR(CheckSecretText(packets));
   UniqueFd socket = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(
       control::CheckStreamSocket(socket.get(), "wire.attach"));
@@ -74,9 +81,25 @@ absl::StatusOr<json> NodeLinkMethods::Attach(control::Parameters& parameters,
   if (trains) host->TakeTrains();
   IBEMU_RETURN_IF_ERROR(host->Start());
   // One that was there before has ended, or the node would not be free.
-  attached_[node] = {std::move(host), peer};
+  attached_[node] = {std::move(host), peer, packets};
   reserved_.erase(node);
   return json::object();
+}
+
+absl::StatusOr<json> NodeLinkMethods::ConnectPackets(
+    control::Parameters& parameters, control::Caller& caller) {
+  const std::string token = parameters.Text("token", "");
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  UniqueFd socket = caller.TakeDescriptor();
+  IBEMU_RETURN_IF_ERROR(control::CheckStreamSocket(
+      socket.get(), "wire.packets", {AF_UNIX, AF_INET, AF_INET6}));
+  for (auto& [node, attached] : attached_) {
+    if (token.empty() || attached.packets != token) continue;
+    attached.packets.clear();
+    IBEMU_RETURN_IF_ERROR(attached.host->ConnectPackets(std::move(socket)));
+    return json::object();
+  }
+  return absl::NotFoundError("no adapter expects this connection");
 }
 
 absl::StatusOr<json> NodeLinkMethods::Free(
@@ -102,11 +125,13 @@ std::vector<JoinedNode> NodeLinkMethods::Joined() const {
   for (const auto& [node, attached] : attached_) {
     if (attached.host->ended()) continue;
     const LinkLatency& latency = attached.host->latency();
-    all.push_back({.node = fabric_.subnet().node(node).description,
-                   .peer = attached.peer,
-                   .round_trip = latency.round_trip(),
-                   .behind = latency.Behind(loop_.Now()),
-                   .leases = attached.host->leases()});
+    all.push_back(
+        {.node = fabric_.subnet().node(node).description,
+         .peer = attached.peer,
+         .round_trip = latency.round_trip(),
+         .behind = latency.Behind(loop_.Now()),
+         .leases = attached.host->leases(),
+         .has_packet_connection = attached.host->has_packet_connection()});
   }
   return all;
 }
@@ -121,7 +146,8 @@ json NodeLinkMethods::List() const {
           each.round_trip ? json(absl::ToDoubleSeconds(*each.round_trip))
                           : json()},
          {"behind_seconds", absl::ToDoubleSeconds(each.behind)},
-         {"leases", each.leases}});
+         {"leases", each.leases},
+         {"packet_connection", each.has_packet_connection}});
   }
   return all;
 }

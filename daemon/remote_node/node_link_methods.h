@@ -29,7 +29,8 @@ struct JoinedNode {
   std::string peer;  // who has it; empty: programs of this machine
   std::optional<absl::Duration> round_trip;  // see LinkLatency, here and below
   absl::Duration behind;
-  size_t leases;  // by which it sends
+  size_t leases;               // by which it sends
+  bool has_packet_connection;  // see PacketConnection
 };
 
 // NodeLinkMethods have the fabric's end of each node link.
@@ -52,7 +53,12 @@ class NodeLinkMethods {
   //                the node is its owner's while that is open.  "peer": who has
   //                it on another machine, for people.  "leases": it can have
   //                leases, and meets others there, or "here", by lease.meet.
-  //                "trains": it knows messages of several packets
+  //                "trains": it knows messages of several packets.
+  //                "packets": a token, with which a wire.packets may follow
+  //   wire.packets {"token": "..."} and a stream socket, whose other end is
+  //   that
+  //                adapter's: its queue pairs' packets go by it from now on
+  //                (PacketConnection)
   //   lease.meet   see MeetingPoint
   //   wire.free    ["0x...", ...]: the GUIDs of hosts' adapters that no program
   //                here and nobody elsewhere has, kMostFree at most
@@ -73,8 +79,11 @@ class NodeLinkMethods {
   struct Attached {
     std::unique_ptr<NodeLinkHost> host;  // may have ended
     std::string peer;
+    std::string packets;  // the token of their connection, until it comes
   };
 
+  absl::StatusOr<nlohmann::json> ConnectPackets(control::Parameters& parameters,
+                                                control::Caller& caller);
   absl::StatusOr<nlohmann::json> Attach(control::Parameters& parameters,
                                         control::Caller& caller);
   absl::StatusOr<nlohmann::json> Free(control::Parameters& parameters) const;

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "base/secret.h"
 #include "base/status_macros.h"
 #include "daemon/remote_node/format/packet_train.h"
 #include "nlohmann/json.hpp"
@@ -90,15 +91,27 @@ absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Plug(
     parameters["leases"] = kLeasesHere;
     parameters["trains"] = true;
   }
+  UniqueFd packet_line;
+  const auto& methods = client.greeting().capabilities;
+  if (side == Side::kDaemon &&
+      std::ranges::find(methods, "packets.await") != methods.end()) {
+    const std::string token = SecretText(DrawSecret());
+    auto line = client.OpenStream("packets.await", {{"token", token}});
+    if (line.ok()) {
+      packet_line = *std::move(line);
+      parameters["packets"] = token;
+    }
+  }
   IBEMU_ASSIGN_OR_RETURN(UniqueFd socket,
                          client.OpenStream("wire.attach", parameters));
-  return Adopt(std::move(socket), patience, side);
+  return Adopt(std::move(socket), patience, side, std::move(packet_line));
 }
 
 absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Adopt(
-    UniqueFd socket, absl::Duration patience, Side side) {
+    UniqueFd socket, absl::Duration patience, Side side, UniqueFd packet_line) {
   std::unique_ptr<RemoteCables> cables(
       new RemoteCables(std::move(socket), patience, side));
+  cables->packet_line_ = std::move(packet_line);
   const auto known = [&] {
     return cables->port_count() > 0 && cables->cables_.back().state_.ports > 0;
   };
@@ -132,6 +145,14 @@ absl::Status RemoteCables::Dispatch() {
         take_train_(message.port, *packets);
       } else {
         Lose(packets.status());
+      }
+      continue;
+    }
+    if (message.type == NodeLinkMessage::kPacketsMoved) {
+      if (message.payload.empty()) {
+        packets_moved_();
+      } else {
+        Lose(absl::UnavailableError("the daemon says what makes no sense"));
       }
       continue;
     }

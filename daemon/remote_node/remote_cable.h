@@ -83,10 +83,11 @@ class RemoteCables {
       absl::Duration patience = absl::InfiniteDuration(),
       Side side = Side::kModel);
 
-  // The same over a socket whose other end is a NodeLinkHost's.
+  // The same over a socket whose other end is a NodeLinkHost's.  `packet_line`:
+  // see TakePacketLine().
   static absl::StatusOr<std::unique_ptr<RemoteCables>> Adopt(
       UniqueFd socket, absl::Duration patience = absl::InfiniteDuration(),
-      Side side = Side::kModel);
+      Side side = Side::kModel, UniqueFd packet_line = UniqueFd());
 
   int port_count() const { return static_cast<int>(cables_.size()); }
   // 1 ... port_count().
@@ -120,6 +121,15 @@ class RemoteCables {
   void TellLease(NodeLinkMessage type, int port,
                  std::span<const std::byte> payload) {
     Send(type, port, payload);
+  }
+  // The line by which launch::SendDescriptor() brings the connection for
+  // packets (PacketConnection), once; invalid if none will come.
+  UniqueFd TakePacketLine() { return std::move(packet_line_); }
+  // Says that what follows of packets goes by that connection.
+  void TellPacketsMoved() { Send(NodeLinkMessage::kPacketsMoved, 1, {}); }
+  // Calls `moved` when the daemon says so.
+  void OnPacketsMoved(std::function<void()> moved) {
+    packets_moved_ = std::move(moved);
   }
   // Calls `take` with each message of several packets (PacketTrain).  Before
   // this call they are dropped.
@@ -162,6 +172,7 @@ class RemoteCables {
   absl::Status Sort();
 
   UniqueFd socket_;
+  UniqueFd packet_line_;
   std::deque<RemoteCable> cables_;
   NodeLinkSplitter splitter_;
   std::deque<NodeLinkSplitter::Message> pending_;
@@ -173,6 +184,7 @@ class RemoteCables {
   std::function<void()> on_pending_ = [] {};
   std::function<void()> on_blocked_ = [] {};
   std::function<void(int, const fabric::Packet&)> take_train_ = [](auto...) {};
+  std::function<void()> packets_moved_ = [] {};
   LeaseListener told_lease_ = [](auto...) { return absl::OkStatus(); };
   absl::Status lost_;  // why the connection is of no use any more
 };

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "launch/descriptor_limit.h"
 #include "launch/pass_descriptor.h"
 #include "launch/supervisor/node_calls.h"
 
@@ -35,10 +35,7 @@ namespace {
   }
   close_range(kSocket + 1, ~0u, 0);
   // Each call under way has some; a run may have been given few.
-  rlimit descriptors = {};
-  getrlimit(RLIMIT_NOFILE, &descriptors);
-  descriptors.rlim_cur = descriptors.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &descriptors);
+  RaiseDescriptorLimit();
   if (UniqueFd listener = ReceiveDescriptor(kSocket); listener.valid()) {
     close(kSocket);
     NodeCalls::Serve(std::move(listener), fds);

@@ -265,6 +265,7 @@ class Mallory {
     host_->TakeLeases(leases_, "");
     host_->TakeTrains();
     Require(host_->Start().ok());
+    beside_.Reset();
     out_.clear();
     heard_ = NodeLinkSplitter(PacketTrain::kLongest);
   }
@@ -281,6 +282,25 @@ class Mallory {
     Require(host_->buffered() < 2 * kDaemonsBuffer + 8192);
   }
 
+  // The connection of its packets: from now on it speaks there, or not any
+  // more.
+  void OpenConnection() {
+    UniqueFd daemons;
+    std::tie(beside_, daemons) = testing::SocketPair();
+    setsockopt(daemons.get(), SOL_SOCKET, SO_SNDBUF, &kSocketBuffer,
+               sizeof kSocketBuffer);
+    host_->ConnectPackets(std::move(daemons)).IgnoreError();
+    heard_beside_ = NodeLinkSplitter(PacketTrain::kLongest);
+  }
+  void SpeakBeside(bool beside) {
+    speaks_beside_ = beside;
+    out_.clear();
+  }
+  void CloseConnection() {
+    beside_.Reset();
+    loop_.Poll();
+  }
+
   void Tell(NodeLinkMessage type, int port, mad::Bytes payload) {
     last_.clear();
     AppendMessage(type, port, payload, last_);
@@ -295,7 +315,9 @@ class Mallory {
   void Send(mad::Bytes bytes) {
     if (out_.empty()) out_.assign(bytes.begin(), bytes.end());
     for (int tries = 0; !out_.empty() && tries < 2;) {
-      const ssize_t count = send(socket_.get(), out_.data(), out_.size(),
+      const UniqueFd& socket =
+          speaks_beside_ && beside_.valid() ? beside_ : socket_;
+      const ssize_t count = send(socket.get(), out_.data(), out_.size(),
                                  MSG_DONTWAIT | MSG_NOSIGNAL);
       if (count > 0) {
         out_.erase(out_.begin(), out_.begin() + count);
@@ -312,23 +334,35 @@ class Mallory {
 
   // Reads a part of what it was told, which makes sense.
   void Listen(size_t most) {
-    std::array<std::byte, 4096> bytes;
-    while (most > 0) {
-      const ssize_t count = recv(socket_.get(), bytes.data(),
-                                 std::min(most, bytes.size()), MSG_DONTWAIT);
-      if (count <= 0) break;
-      most -= static_cast<size_t>(count);
-      heard_.Add(std::span(bytes).first(static_cast<size_t>(count)));
-      loop_.Poll();
-    }
-    NodeLinkSplitter::Message message;
-    for (auto there = heard_.Next(message); there.value();
-         there = heard_.Next(message)) {
-      Understand(message);
+    Listen(socket_, heard_, most, Understand);
+    if (beside_.valid()) {
+      Listen(beside_, heard_beside_, most,
+             [](const NodeLinkSplitter::Message& message) {
+               Require(message.type == NodeLinkMessage::kLeaseUsed ||
+                       DecodePackets(message).ok());
+             });
     }
   }
 
  private:
+  template <class Understand>
+  void Listen(const UniqueFd& socket, NodeLinkSplitter& heard, size_t most,
+              Understand understand) {
+    std::array<std::byte, 4096> bytes;
+    while (most > 0) {
+      const ssize_t count = recv(socket.get(), bytes.data(),
+                                 std::min(most, bytes.size()), MSG_DONTWAIT);
+      if (count <= 0) break;
+      most -= static_cast<size_t>(count);
+      heard.Add(std::span(bytes).first(static_cast<size_t>(count)));
+      loop_.Poll();
+    }
+    NodeLinkSplitter::Message message;
+    for (auto there = heard.Next(message); there.value();
+         there = heard.Next(message)) {
+      understand(message);
+    }
+  }
   static void Understand(const NodeLinkSplitter::Message& message) {
     Require(message.port >= 1 && message.port <= kMallorysPorts);
     mad::MadBytes mad;
@@ -338,6 +372,7 @@ class Mallory {
       case NodeLinkMessage::kReply:
         return Require(DecodeReply(message.payload, mad).ok());
       case NodeLinkMessage::kReregister:
+      case NodeLinkMessage::kPacketsMoved:
         return Require(message.payload.empty());
       case NodeLinkMessage::kEcho:
         return Require(DecodeEcho(message.payload).ok());
@@ -364,8 +399,10 @@ class Mallory {
   std::unique_ptr<LeaseTable::Party> carol_;
   UniqueFd socket_;
   std::unique_ptr<NodeLinkHost> host_;
+  UniqueFd beside_;
+  bool speaks_beside_ = false;
   std::vector<std::byte> last_, out_;
-  NodeLinkSplitter heard_;
+  NodeLinkSplitter heard_, heard_beside_;
 };
 
 class Scene {
@@ -743,10 +780,28 @@ class Scene {
       case 1:
         lab_.fabric.SetNode(kMallory, what / 4 % 2 != 0);
         break;
+      case 3:
+        if (what >= 0x80) return UseConnection(what / 4 % 8);
+        [[fallthrough]];
       default:
         mallory_->HangUp();
         mallory_->Attach();
         mallory_->Enable(1 + what / 4 % kMallorysPorts, true);
+    }
+  }
+
+  void UseConnection(int how) {
+    switch (how) {
+      case 0:
+      case 1:
+        return mallory_->OpenConnection();
+      case 2:
+      case 3:
+        return mallory_->Tell(NodeLinkMessage::kPacketsMoved, 1 + how % 2, {});
+      case 4:
+        return mallory_->CloseConnection();
+      default:
+        return mallory_->SpeakBeside(how != 5);
     }
   }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,16 +11,21 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "control/rpc.h"
 #include "launch/pass_descriptor.h"
 #include "loop/epoll_loop.h"
 #include "nlohmann/json.hpp"
 #include "peers/certificates.h"
+#include "peers/token_connection.h"
 #include "testing/other_threads.h"
 #include "testing/socket_pair.h"
 #include "testing/temp_directory.h"
@@ -44,13 +50,21 @@ class LeasePortTest : public ::testing::Test {
   }
   UniqueFd Meet(const control::MethodTable& methods, const std::string& token,
                 const std::string& address) {
+    json parameters = {{"token", token}};
+    if (!address.empty()) parameters["address"] = address;
+    return Ask(methods, "lease.meet", parameters);
+  }
+  // The same for a connection of packets.
+  UniqueFd AwaitPackets(const std::string& token) {
+    return Ask(methods_, "packets.await", {{"token", token}});
+  }
+  UniqueFd Ask(const control::MethodTable& methods, const char* method,
+               const json& parameters) {
     daemon::Connection connection;
     UniqueFd line;
     std::tie(line, connection.descriptor) = testing::SocketPair();
-    json parameters = {{"token", token}};
-    if (!address.empty()) parameters["address"] = address;
     const json request = {
-        {"id", 1}, {"method", "lease.meet"}, {"params", parameters}};
+        {"id", 1}, {"method", method}, {"params", parameters}};
     said_ = json::parse(methods.Handle(request.dump(), connection));
     return line;
   }
@@ -215,11 +229,60 @@ TEST_F(LeasePortTest, WhatIsNoTokenIsRefused) {
        {std::string("00"), std::string(32, 'g'), token_ + "00"}) {
     Meet(token);
     EXPECT_EQ(said_["error"]["message"], "a token has 32 digits");
+    AwaitPackets(token);
+    EXPECT_EQ(said_["error"]["message"], "a token has 32 digits");
   }
 }
 
+// As the machine does that has the subnet.
+TEST_P(ClearOrEncrypted, PacketsHaveAConnectionOfWhoKnowsTheToken) {
+  const UniqueFd line = AwaitPackets(token_);
+  const Tls tls{.certificates = certificates_};
+  absl::StatusOr<UniqueFd> from;
+  std::thread caller([&] {
+    from = ConnectByToken(Here(), absl::HexStringToBytes(token_),
+                          kPacketsGiveUpAfter, GetParam() ? &tls : nullptr);
+  });
+  const UniqueFd to = Connection(line);
+  caller.join();
+  ASSERT_TRUE(from.ok()) << from.status();
+  ASSERT_TRUE(to.valid());
+  ASSERT_EQ(write(from->get(), "!", 1), 1);
+  Await(to);
+  std::array<char, 8> bytes;
+  EXPECT_EQ(read(to.get(), bytes.data(), bytes.size()), 1);
+}
+
+// A daemon that is stopped for a while reads nothing meanwhile.
+TEST_F(LeasePortTest, PacketsAreWaitedForLongerThanThoseOfALease) {
+  const auto gives_up_after = [](const UniqueFd& socket) {
+    int milliseconds = 0;
+    socklen_t size = sizeof milliseconds;
+    EXPECT_EQ(getsockopt(socket.get(), IPPROTO_TCP, TCP_USER_TIMEOUT,
+                         &milliseconds, &size),
+              0);
+    return absl::Milliseconds(milliseconds);
+  };
+  const UniqueFd receiver = Meet(token_), sender = Meet(token_, Here());
+  EXPECT_EQ(gives_up_after(Connection(sender)), kLeaseGivesUpAfter);
+  EXPECT_EQ(gives_up_after(Connection(receiver)), kLeaseGivesUpAfter);
+  const UniqueFd line = AwaitPackets(token_);
+  const auto from = ConnectByToken(Here(), absl::HexStringToBytes(token_),
+                                   kPacketsGiveUpAfter, nullptr);
+  ASSERT_TRUE(from.ok()) << from.status();
+  EXPECT_EQ(gives_up_after(*from), kPacketsGiveUpAfter);
+  EXPECT_EQ(gives_up_after(Connection(line)), kPacketsGiveUpAfter);
+}
+
+TEST_F(LeasePortTest, ATokenIsExpectedForAsLongAsSomebodyWaits) {
+  AwaitPackets(token_).Reset();
+  for (int turn = 0; turn < 10; ++turn) TurnLoop();
+  const UniqueFd line = AwaitPackets(token_);
+  EXPECT_FALSE(said_.contains("error")) << said_;
+}
+
 TEST_F(LeasePortTest, ATokenIsExpectedOnce) {
-  Meet(token_);
+  const UniqueFd line = Meet(token_);
   Meet(token_);
   EXPECT_EQ(said_["error"]["message"], "the token is not new");
 }

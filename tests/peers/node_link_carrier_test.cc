@@ -1,5 +1,6 @@
 #include "peers/node_link_carrier.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -76,8 +77,9 @@ class NodeLinkCarrierTest : public ::testing::Test {
     auto [ours, theirs] = testing::SocketPair();
     daemon_ = std::move(ours);
     carrier_ = std::thread([this, socket = std::move(theirs)]() mutable {
-      CarryNodeLink<v1::ToAdapter, v1::FromAdapter>(std::move(socket), stream_,
-                                                    [this] { stream_.End(); });
+      CarryNodeLink<v1::ToAdapter, v1::FromAdapter>(
+          std::move(socket), stream_, [this] { stream_.End(); },
+          [this] { ++heard_; });
     });
   }
   ~NodeLinkCarrierTest() override {
@@ -97,6 +99,7 @@ class NodeLinkCarrierTest : public ::testing::Test {
 
   FakeStream stream_;
   UniqueFd daemon_;
+  std::atomic<int> heard_ = 0;
   std::thread carrier_;
 };
 
@@ -106,6 +109,16 @@ TEST_F(NodeLinkCarrierTest, BytesArriveAtTheOtherEndInTheirOrder) {
   stream_.Say("from ");
   stream_.Say("the peer");
   EXPECT_EQ(Receive(13), "from the peer");
+}
+
+TEST_F(NodeLinkCarrierTest, TellsOnceThatThePeerHasSaidSomething) {
+  ASSERT_TRUE(SendAll(daemon_.get(), "to the peer"));
+  EXPECT_EQ(stream_.Hear(11), "to the peer");
+  EXPECT_EQ(heard_, 0);
+  stream_.Say("from ");
+  stream_.Say("the peer");
+  EXPECT_EQ(Receive(13), "from the peer");
+  EXPECT_EQ(heard_, 1);
 }
 
 TEST_F(NodeLinkCarrierTest, APeerThatTakesNothingMakesTheDaemonWait) {

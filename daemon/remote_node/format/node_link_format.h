@@ -41,6 +41,8 @@ enum class NodeLinkMessage : uint8_t {
   kLeaseEnded = 13,  // both ways: NodeLinkLeaseNumber
   kTrain = 14,       // where kPacket may be, and several: PacketTrain
   kEcho = 15,        // to the adapter, and at once back as it is: NodeLinkEcho
+  kPacketsMoved = 16,  // both ways, empty: what follows of packets goes by a
+                       // connection of their own (packet_connection.h)
 };
 
 // Before each message.

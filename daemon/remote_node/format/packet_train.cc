@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "base/status_macros.h"
-#include "daemon/remote_node/format/node_link_format.h"
 #include "fabric/packet/packet_parser.h"
 #include "fabric/packet/single_packet.h"
 #include "fabric/packet/transport.h"
@@ -103,6 +102,32 @@ absl::StatusOr<Packet> DecodeTrain(Bytes payload) {
   if (all.has_invalidate) all.key = last.transport->key;
   packets.transport = std::make_shared<Transport>(std::move(all));
   return packets;
+}
+
+void AppendPackets(int port, const Packet& packets,
+                   std::vector<std::byte>& bytes) {
+  const uint32_t count = packets.Count();
+  if (count > 1 && count <= PacketTrain::kMostPackets) {
+    return AppendMessage(NodeLinkMessage::kTrain, port, EncodeTrain(packets),
+                         bytes);
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    AppendMessage(NodeLinkMessage::kPacket, port,
+                  EncodePacket(count == 1 ? packets : SingleOf(packets, i)),
+                  bytes);
+  }
+}
+
+absl::StatusOr<Packet> DecodePackets(const NodeLinkSplitter::Message& message) {
+  if (message.type == NodeLinkMessage::kTrain) {
+    return DecodeTrain(message.payload);
+  }
+  if (message.type == NodeLinkMessage::kPacket) {
+    IBEMU_ASSIGN_OR_RETURN(Packet packet, fabric::ParsePacket(message.payload));
+    if (packet.transport != nullptr) return packet;
+  }
+  return absl::InvalidArgumentError(
+      "the connection is for packets of queue pairs");
 }
 
 }  // namespace ibemu::daemon

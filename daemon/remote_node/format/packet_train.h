@@ -1,5 +1,5 @@
-// PacketTrain: consecutive packets of one message, on a node link or the
-// connection of a lease.
+// PacketTrain: consecutive packets of one message, on a node link or a
+// connection of packets.
 #ifndef IBEMU_DAEMON_REMOTE_NODE_FORMAT_PACKET_TRAIN_H_
 #define IBEMU_DAEMON_REMOTE_NODE_FORMAT_PACKET_TRAIN_H_
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "daemon/remote_node/format/node_link_format.h"
 #include "fabric/packet/packet.h"
 #include "wire/layout.h"
 
@@ -41,6 +42,15 @@ static_assert(wire::Tiles<PacketTrain>());
 std::vector<std::byte> EncodeTrain(const fabric::Packet& packets);
 // Errors: InvalidArgument, they are no consecutive packets of one message.
 absl::StatusOr<fabric::Packet> DecodeTrain(std::span<const std::byte> payload);
+
+// Appends the messages of packets, as few as may be.
+void AppendPackets(int port, const fabric::Packet& packets,
+                   std::vector<std::byte>& bytes);
+// The packets of a message kPacket or kTrain, which are of queue pairs: a MAD,
+// which the connections of packets don't carry, is none.  Errors:
+// InvalidArgument, it is another message, or they make no sense.
+absl::StatusOr<fabric::Packet> DecodePackets(
+    const NodeLinkSplitter::Message& message);
 
 }  // namespace ibemu::daemon
 

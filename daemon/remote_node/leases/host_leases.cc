@@ -71,6 +71,12 @@ void HostLeases::OnUsed(uint32_t number) {
   Receive(*lease);
 }
 
+void HostLeases::RepeatUsed() {
+  for (const auto& [kind, number] : sending_) {
+    tell_(NodeLinkMessage::kLeaseUsed, kind.first, EncodeLeaseNumber(number));
+  }
+}
+
 void HostLeases::OnReady(uint32_t number) {
   const Lease* const lease = Find(number);
   if (lease == nullptr || !lease->terms.receives) return;

@@ -59,6 +59,9 @@ class HostLeases {
   absl::Status OnMessage(NodeLinkMessage type, int port,
                          std::span<const std::byte> payload);
 
+  // Says again of each lease that it is used: what was said of it may be lost.
+  void RepeatUsed();
+
   // Sends the packet, or several of one message, by a lease.  Returns false if
   // there is none for them: they go through the subnet.
   bool Send(int port, const fabric::Packet& packets);

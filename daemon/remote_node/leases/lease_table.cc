@@ -168,6 +168,14 @@ void LeaseTable::Party::OnUsed(uint32_t number) {
   });
 }
 
+void LeaseTable::Party::RepeatUsed() const {
+  for (const auto& [number, lease] : table_.leases_) {
+    if (lease.receiver == node_ && lease.begun && !lease.ended) {
+      table_.TellOf(NodeLinkMessage::kLeaseUsed, number, node_, lease.path.end);
+    }
+  }
+}
+
 void LeaseTable::Party::OnUsage(const NodeLinkLeaseUsage& usage) {
   const auto found = table_.Find(*this, usage.number, &Lease::sender);
   if (found == table_.leases_.end()) return;

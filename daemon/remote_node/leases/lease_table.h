@@ -69,6 +69,9 @@ class LeaseTable final : private fabric::FabricWatcher {
     void OnReady(uint32_t number);
     // Packets that it sends from now on go by the lease.
     void OnUsed(uint32_t number);
+    // Tells the host again which leases are used by which it is sent to: what
+    // it was told may be lost.
+    void RepeatUsed() const;
     void OnUsage(const NodeLinkLeaseUsage& usage);
     // The host has given the lease up, and has told all that it sent by it.
     void OnEnded(uint32_t number);

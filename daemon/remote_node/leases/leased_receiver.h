@@ -4,13 +4,12 @@
 
 #include <cstddef>
 #include <functional>
-#include <string>
+#include <utility>
 
 #include "absl/status/status.h"
-#include "base/timers.h"
 #include "base/unique_fd.h"
 #include "daemon/remote_node/format/node_link_format.h"
-#include "daemon/remote_node/format/packet_train.h"
+#include "daemon/remote_node/leases/message_receiver.h"
 #include "fabric/forwarding/clear_path.h"
 #include "fabric/packet/packet.h"
 #include "loop/loop.h"
@@ -22,40 +21,28 @@ namespace ibemu::daemon {
 // the connection.
 class LeasedReceiver {
  public:
-  // The most messages that are taken before other tasks have their turn.
-  static constexpr int kMostAtOnce = 64;
-
   // `mtu`: bytes of payload of a packet at most.  `deliver` gets each packet,
   // or several of one message.
   // `loop` must outlive this.
   LeasedReceiver(Loop& loop, UniqueFd socket, const fabric::PacketKind& kind,
                  size_t mtu,
                  std::function<void(const fabric::Packet&)> deliver);
-  ~LeasedReceiver();
   LeasedReceiver(const LeasedReceiver&) = delete;
   LeasedReceiver& operator=(const LeasedReceiver&) = delete;
 
   // Calls `ended`, once, with OK when the other end has ended the stream, else
   // with what it did: it may destroy this.
-  absl::Status Start(std::function<void(const absl::Status&)> ended);
+  absl::Status Start(std::function<void(const absl::Status&)> ended) {
+    return receiver_.Start(std::move(ended));
+  }
 
  private:
-  absl::Status Watch();
-  // Returns whether there was something.
-  bool OnReadable();
-  void TakeSome();
   absl::Status Take(const NodeLinkSplitter::Message& message);
-  void End(const absl::Status& why);
 
-  Loop& loop_;
-  const UniqueFd socket_;
   const fabric::PacketKind kind_;
   const size_t mtu_;
   const std::function<void(const fabric::Packet&)> deliver_;
-  std::function<void(const absl::Status&)> ended_;
-  NodeLinkSplitter splitter_{PacketTrain::kLongest};
-  bool watched_ = false;
-  TimerId rest_ = TimerId::kNone;  // takes the rest of what was read
+  MessageReceiver receiver_;
 };
 
 }  // namespace ibemu::daemon

@@ -2,9 +2,7 @@
 
 #include <utility>
 
-#include "daemon/remote_node/format/node_link_format.h"
 #include "daemon/remote_node/format/packet_train.h"
-#include "fabric/packet/single_packet.h"
 
 namespace ibemu::daemon {
 
@@ -28,22 +26,8 @@ void LeasedSender::Send(int port, const fabric::Packet& packets) {
       if (const auto self = weak.lock()) (*self)->ReportNow();
     });
   }
-  Append(port, packets);
+  AppendPackets(port, packets, stream_.buffer());
   stream_.SendSoon();
-}
-
-void LeasedSender::Append(int port, const fabric::Packet& packets) {
-  const uint32_t count = packets.Count();
-  if (count > 1 && count <= PacketTrain::kMostPackets) {
-    return AppendMessage(NodeLinkMessage::kTrain, port, EncodeTrain(packets),
-                         stream_.buffer());
-  }
-  for (uint32_t i = 0; i < count; ++i) {
-    AppendMessage(
-        NodeLinkMessage::kPacket, port,
-        EncodePacket(count == 1 ? packets : fabric::SingleOf(packets, i)),
-        stream_.buffer());
-  }
 }
 
 void LeasedSender::Finish() {

@@ -42,7 +42,6 @@ class LeasedSender {
   void Finish();
 
  private:
-  void Append(int port, const fabric::Packet& packets);
   void ReportNow();
 
   Loop& loop_;

@@ -3,7 +3,6 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <tuple>
 
 #include "base/secret.h"
 #include "base/status_macros.h"
@@ -31,9 +30,7 @@ absl::StatusOr<json> MeetingPoint::Meet(control::Parameters& parameters,
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   UniqueFd line = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(control::CheckStreamSocket(line.get(), "lease.meet"));
-  if (token.size() != 2 * std::tuple_size_v<Secret>) {
-    return absl::InvalidArgumentError("a token has 32 digits");
-  }
+  IBEMU_RETURN_IF_ERROR(CheckSecretText(token));
   const auto other = waiting_.find(token);
   if (other == waiting_.end()) {
     if (waiting_.size() == kMostWaiting) {

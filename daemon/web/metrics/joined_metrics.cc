@@ -16,6 +16,8 @@ MetricFamilies JoinedMetrics(const std::vector<JoinedNode>& nodes) {
                        "For how long an answer has been missing");
   auto leases =
       family("ibemu_joined_host_leases", "Leases by which it sends directly");
+  auto moved = family("ibemu_joined_host_packet_connection",
+                      "Whether its packets have a connection of their own");
   for (const JoinedNode& node : nodes) {
     const MetricLabels labels = {{"node", node.node}, {"peer", node.peer}};
     if (node.round_trip) {
@@ -23,8 +25,9 @@ MetricFamilies JoinedMetrics(const std::vector<JoinedNode>& nodes) {
     }
     AddSample(behind, absl::ToDoubleSeconds(node.behind), labels);
     AddSample(leases, static_cast<double>(node.leases), labels);
+    AddSample(moved, node.has_packet_connection ? 1 : 0, labels);
   }
-  MetricFamilies all = {round_trips, behind, leases};
+  MetricFamilies all = {round_trips, behind, leases, moved};
   std::erase_if(all, [](const auto& each) { return each.metric.empty(); });
   return all;
 }

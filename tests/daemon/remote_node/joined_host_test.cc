@@ -1,6 +1,7 @@
 // A host of one fabric whose adapter is in another.
 #include "daemon/remote_node/joined_host.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -22,6 +23,7 @@
 #include "daemon/remote_node/remote_cable.h"
 #include "fabric/packet/packet_parser.h"
 #include "fabric/packet/transport.h"
+#include "launch/pass_descriptor.h"
 #include "mad/wire/node_info.h"
 #include "mad/wire/smp.h"
 #include "testing/lab.h"
@@ -64,9 +66,23 @@ class JoinedHostTest : public ::testing::Test {
                                             std::move(far));
     there_->TakeTrains();
     EXPECT_TRUE(there_->Start().ok());
+    UniqueFd line;
+    std::tie(line_, line) = testing::SocketPair();
     return RemoteCables::Adopt(std::move(near), absl::InfiniteDuration(),
-                               RemoteCables::Side::kDaemon);
+                               RemoteCables::Side::kDaemon, std::move(line));
   }
+  // As the two processes between the machines do.
+  void ConnectPackets() {
+    const auto [near, far] = testing::SocketPair();
+    ASSERT_TRUE(launch::SendDescriptor(line_.get(), near.get()).ok());
+    ASSERT_TRUE(
+        there_->ConnectPackets(UniqueFd(fcntl(far.get(), F_DUPFD_CLOEXEC, 0)))
+            .ok());
+    line_.Reset();
+    Settle();
+  }
+  // Messages of many packets, both ways.
+  void ExpectThatQueuePairsTalk();
 
   void Settle() {
     for (int turn = 0; turn < 50; ++turn) loop_.Poll();
@@ -74,6 +90,7 @@ class JoinedHostTest : public ::testing::Test {
   PortState State() { return fabric_.device(kNode).port(1).Info().port_state; }
 
   testing::Lab lab_{Chain(1), testing::Lab::kStatically};
+  UniqueFd line_;      // by which the host gets its packets' connection
   bool gone_ = false;  // the other daemon
   VirtualLoop loop_{lab_.timers};
   fabric::Fabric fabric_{Chain(0), lab_.timers, {}};
@@ -93,7 +110,7 @@ TEST_F(JoinedHostTest, IsWhatItIsInTheOtherFabric) {
   EXPECT_EQ(port.PKeyAt(3), 0x8001);
 }
 
-TEST_F(JoinedHostTest, ItsQueuePairsTalkToThoseOfTheOtherFabric) {
+void JoinedHostTest::ExpectThatQueuePairsTalk() {
   VerbsEnd one(lab_.timers, lab_.Provider(1), {.rights = VerbsEnd::kAllRights});
   VerbsEnd other(lab_.timers, fabric_.provider(kNode),
                  {.rights = VerbsEnd::kAllRights});
@@ -113,6 +130,29 @@ TEST_F(JoinedHostTest, ItsQueuePairsTalkToThoseOfTheOtherFabric) {
   EXPECT_EQ(other.memory->Text(kSize, kSize), text);
   EXPECT_EQ(one.memory->Text(2 * kSize, kSize), text);
   EXPECT_THAT(other.PollStatuses(), ElementsAre(0u, 0u, 0u));
+}
+
+TEST_F(JoinedHostTest, ItsQueuePairsTalkToThoseOfTheOtherFabric) {
+  ExpectThatQueuePairsTalk();
+}
+
+TEST_F(JoinedHostTest, ItsQueuePairsTalkByAConnectionOfTheirOwn) {
+  ConnectPackets();
+  EXPECT_TRUE(there_->has_packet_connection());
+  ExpectThatQueuePairsTalk();
+}
+
+TEST_F(JoinedHostTest, ADaemonThatComesAnewBringsItsOwnConnection) {
+  ConnectPackets();
+  there_.reset();
+  Settle();
+  lab_.timers.RunFor(JoinedHost::kRetry);
+  Settle();
+  EXPECT_FALSE(there_->has_packet_connection());
+  ExpectThatQueuePairsTalk();
+  ConnectPackets();
+  EXPECT_TRUE(there_->has_packet_connection());
+  ExpectThatQueuePairsTalk();
 }
 
 TEST_F(JoinedHostTest, ACutLinkThereIsDownHere) {
@@ -192,8 +232,11 @@ class JoinedHostsAgentsTest : public ::testing::Test {
     info.operational_vls = 4;
     Say(NodeLinkMessage::kState,
         EncodeState({.info = info, .ports = 1, .p_keys = {0xffff}}));
-    auto remote = RemoteCables::Adopt(std::move(near), patience,
-                                      RemoteCables::Side::kDaemon);
+    UniqueFd line;
+    std::tie(line_, line) = testing::SocketPair();
+    auto remote =
+        RemoteCables::Adopt(std::move(near), patience,
+                            RemoteCables::Side::kDaemon, std::move(line));
     EXPECT_TRUE(remote.ok()) << remote.status();
     host_ = std::make_unique<JoinedHost>(
         loop_, fabric_, kNode, kBeyond,
@@ -254,6 +297,7 @@ class JoinedHostsAgentsTest : public ::testing::Test {
   VirtualLoop loop_{timers_};
   fabric::Fabric fabric_{Chain(0), timers_, {}};
   UniqueFd far_;
+  UniqueFd line_;  // by which the host gets its packets' connection
   NodeLinkSplitter splitter_{PacketTrain::kLongest};
   NodeLinkSplitter::Message last_{};
   std::unique_ptr<JoinedHost> host_;
@@ -437,6 +481,113 @@ TEST_F(JoinedHostsTrainsTest, ADaemonThatSendsAnythingElseAsThemIsGone) {
   Say(NodeLinkMessage::kTrain, train);
   loop_.Poll();
   EXPECT_EQ(State(), PortState::kDown);
+}
+
+// The test has the far end of their connection, too.
+class JoinedHostsConnectionTest : public JoinedHostsTrainsTest {
+ protected:
+  // Brings the host its end.
+  void Connect() {
+    UniqueFd near;
+    std::tie(far_packets_, near) = testing::SocketPair();
+    ASSERT_TRUE(launch::SendDescriptor(line_.get(), near.get()).ok());
+    loop_.Poll();
+    EXPECT_THAT(Heard(), ElementsAre(NodeLinkMessage::kPacketsMoved));
+  }
+  void SayBeside(NodeLinkMessage type, const std::vector<std::byte>& payload,
+                 int port = 1) {
+    std::vector<std::byte> bytes;
+    AppendMessage(type, port, payload, bytes);
+    ASSERT_EQ(write(far_packets_.get(), bytes.data(), bytes.size()),
+              static_cast<ssize_t>(bytes.size()));
+    loop_.Poll();
+  }
+  std::vector<NodeLinkMessage> HeardBeside() {
+    std::swap(far_, far_packets_);
+    auto kinds = Heard();
+    std::swap(far_, far_packets_);
+    return kinds;
+  }
+  void ExpectThatTheMessageCame() {
+    EXPECT_EQ(end_.memory->Text(0, kSize), std::string(kSize, 'x'));
+    EXPECT_THAT(end_.PollStatuses(), ElementsAre(0u));
+  }
+
+  UniqueFd far_packets_;
+};
+
+TEST_F(JoinedHostsConnectionTest, PacketsGoByItAndNotByTheNodeLink) {
+  Connect();
+  ASSERT_TRUE(end_.Send(0, kSize).ok());
+  loop_.Poll();
+  loop_.Poll();
+  EXPECT_THAT(HeardBeside(), ElementsAre(NodeLinkMessage::kTrain));
+  EXPECT_THAT(Heard(), IsEmpty());
+}
+
+TEST_F(JoinedHostsConnectionTest, WhatComesByItWaitsForTheWordOnTheNodeLink) {
+  Connect();
+  ASSERT_TRUE(end_.Receive(0, kSize).ok());
+  SayBeside(NodeLinkMessage::kTrain, EncodeTrain(Train()));
+  EXPECT_THAT(end_.PollStatuses(), IsEmpty());
+  Say(NodeLinkMessage::kPacketsMoved, {});
+  loop_.Poll();
+  loop_.Poll();
+  ExpectThatTheMessageCame();
+}
+
+TEST_F(JoinedHostsConnectionTest, PacketsGoByTheNodeLinkWhenItEnds) {
+  Connect();
+  Say(NodeLinkMessage::kPacketsMoved, {});
+  loop_.Poll();
+  far_packets_.Reset();
+  loop_.Poll();
+  ASSERT_TRUE(end_.Send(0, kSize).ok());
+  loop_.Poll();
+  EXPECT_THAT(Heard(), ElementsAre(NodeLinkMessage::kTrain));
+  EXPECT_EQ(State(), PortState::kActive);
+}
+
+TEST_F(JoinedHostsConnectionTest, PacketsGoByTheNodeLinkIfNoneComes) {
+  line_.Reset();
+  loop_.Poll();
+  ASSERT_TRUE(end_.Send(0, kSize).ok());
+  loop_.Poll();
+  EXPECT_THAT(Heard(), ElementsAre(NodeLinkMessage::kTrain));
+}
+
+TEST_F(JoinedHostsConnectionTest, MadsGoByTheNodeLinkAllTheSame) {
+  Connect();
+  mad::Outgoing question =
+      testing::LidGet(1, mad::MgmtClass::kPerformance, wire::Lid{7},
+                      AttributeId::kClassPortInfo);
+  ASSERT_TRUE(fabric_.device(kNode).port(1).Transmit(question).ok());
+  loop_.Poll();
+  EXPECT_THAT(Heard(), ElementsAre(NodeLinkMessage::kPacket));
+  EXPECT_THAT(HeardBeside(), IsEmpty());
+}
+
+// A message and its port.
+class NonsenseByItTest
+    : public JoinedHostsConnectionTest,
+      public ::testing::WithParamInterface<std::pair<NodeLinkMessage, int>> {};
+INSTANTIATE_TEST_SUITE_P(
+    All, NonsenseByItTest,
+    ::testing::Values(std::pair(NodeLinkMessage::kIsSm, 1),
+                      std::pair(NodeLinkMessage::kTrain, 1),
+                      std::pair(NodeLinkMessage::kPacket, 0),
+                      std::pair(NodeLinkMessage::kPacket, 2),
+                      std::pair(NodeLinkMessage::kLeaseUsed, 1)));
+
+TEST_P(NonsenseByItTest, EndsItAndNotTheNodeLink) {
+  const auto [type, port] = GetParam();
+  Connect();
+  Say(NodeLinkMessage::kPacketsMoved, {});
+  loop_.Poll();
+  SayBeside(type, std::vector<std::byte>(1), port);
+  char byte = 0;
+  EXPECT_EQ(recv(far_packets_.get(), &byte, 1, MSG_DONTWAIT), 0);
+  EXPECT_EQ(State(), PortState::kActive);
 }
 
 // As those of a daemon's other hosts are.

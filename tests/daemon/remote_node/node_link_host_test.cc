@@ -31,7 +31,7 @@ namespace {
 
 using mad::AttributeId, mad::LocalVerdict, mad::PortState, mad::Smp;
 using testing::Chain, testing::Inbox, testing::DirectedGet, testing::VerbsEnd;
-using ::testing::ElementsAre, ::testing::SizeIs;
+using ::testing::ElementsAre;
 using topology::NodeId;
 
 struct Listener : hca::model::CableListener {
@@ -437,6 +437,17 @@ TEST_F(SlowAdapterTest, LosesItsConnectionByATrainIfItHasNotSaidThatItKnows) {
   EXPECT_TRUE(host_->ended());
 }
 
+TEST_F(SlowAdapterTest, HasNoConnectionForPacketsIfItKnowsNoTrains) {
+  auto [near, far] = testing::SocketPair();
+  EXPECT_TRUE(
+      absl::IsFailedPrecondition(host_->ConnectPackets(std::move(near))));
+  std::vector<std::byte> moved;
+  AppendMessage(NodeLinkMessage::kPacketsMoved, 1, {}, moved);
+  ASSERT_TRUE(TrySend(moved));
+  loop_.Poll();
+  EXPECT_TRUE(host_->ended());
+}
+
 TEST_F(SlowAdapterTest, MayHangUpWhileItIsNotHeard) {
   AskUntilItIsFull();
   adapter_.Reset();
@@ -457,6 +468,13 @@ class TrainsToAnAdapterTest : public SlowAdapterTest {
   void SendAMessage() {
     ASSERT_TRUE(sender_.Send(0, kSize).ok());
     lab_.timers.RunPending();
+  }
+  void Say(NodeLinkMessage type, const std::vector<std::byte>& payload = {}) {
+    std::vector<std::byte> bytes;
+    AppendMessage(type, 1, payload, bytes);
+    ASSERT_TRUE(TrySend(bytes));
+    loop_.Poll();
+    loop_.Poll();
   }
   // How many messages of a kind it has been told.
   std::map<NodeLinkMessage, int> Told() {
@@ -490,6 +508,71 @@ TEST_F(TrainsToAnAdapterTest, GoPacketByPacketIfItHasNot) {
   const auto told = Told();
   EXPECT_EQ(told.at(NodeLinkMessage::kPacket), 10);
   EXPECT_FALSE(told.contains(NodeLinkMessage::kTrain));
+}
+
+TEST_F(TrainsToAnAdapterTest, GoByTheirOwnConnectionWhileThereIsOne) {
+  host_->TakeTrains();
+  auto [near, far] = testing::SocketPair();
+  ASSERT_TRUE(host_->ConnectPackets(std::move(near)).ok());
+  SendAMessage();
+  auto told = Told();
+  EXPECT_FALSE(told.contains(NodeLinkMessage::kPacketsMoved));
+  EXPECT_EQ(told[NodeLinkMessage::kTrain], 1) << "the adapter has not moved";
+  Say(NodeLinkMessage::kPacketsMoved);
+  EXPECT_TRUE(host_->has_packet_connection());
+  EXPECT_EQ(Told()[NodeLinkMessage::kPacketsMoved], 1);
+  SendAMessage();
+  ASSERT_TRUE(sender_.Send(0, 1).ok());
+  lab_.timers.RunPending();
+  EXPECT_FALSE(Told().contains(NodeLinkMessage::kTrain));
+  std::swap(adapter_, far);
+  told = Told();
+  EXPECT_EQ(told[NodeLinkMessage::kTrain], 1);
+  EXPECT_EQ(told[NodeLinkMessage::kPacket], 1);
+  std::swap(adapter_, far);
+  far.Reset();
+  loop_.Poll();
+  loop_.Poll();
+  EXPECT_FALSE(host_->has_packet_connection());
+  EXPECT_FALSE(host_->ended());
+  SendAMessage();
+  EXPECT_EQ(Told()[NodeLinkMessage::kTrain], 1);
+}
+
+TEST_F(TrainsToAnAdapterTest, AreNotMovedByAMessageThatSaysMore) {
+  host_->TakeTrains();
+  Say(NodeLinkMessage::kPacketsMoved, std::vector<std::byte>(1));
+  EXPECT_TRUE(host_->ended());
+}
+
+// Nobody there has proved who he is.
+TEST_F(TrainsToAnAdapterTest, AMadOnTheirConnectionEndsItAndGoesNowhere) {
+  host_->TakeTrains();
+  auto [near, far] = testing::SocketPair();
+  ASSERT_TRUE(host_->ConnectPackets(std::move(near)).ok());
+  Say(NodeLinkMessage::kPacketsMoved);
+  Inbox inbox;
+  lab_.fabric.device(lab_.Host(1)).port(1).SetListener(&inbox);
+  fabric::Packet packet;
+  packet.slid = lab_.LidOf("host-2");
+  packet.dlid = lab_.LidOf("host-1");
+  packet.source_qpn = packet.destination_qpn = 1;
+  packet.q_key = mad::kQp1QKey;
+  wire::Encode(mad::MadHeader{.mgmt_class = mad::MgmtClass::kVendor2First,
+                              .method = mad::Method::kSend},
+               packet.mad);
+  const auto say = [&] {
+    Say(NodeLinkMessage::kPacket, EncodePacket(packet));
+    lab_.timers.RunPending();
+  };
+  std::swap(adapter_, far);
+  say();
+  EXPECT_FALSE(host_->has_packet_connection());
+  EXPECT_TRUE(inbox.arrivals.empty());
+  std::swap(adapter_, far);
+  say();
+  EXPECT_EQ(inbox.arrivals.size(), 1u) << "the node link takes it";
+  lab_.fabric.device(lab_.Host(1)).port(1).SetListener(nullptr);
 }
 
 TEST_F(TrainsToAnAdapterTest, AreLostWhileTooMuchWaitsForIt) {

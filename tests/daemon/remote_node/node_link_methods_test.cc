@@ -3,13 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "daemon/adapters/fabric_adapters.h"
 #include "daemon/connections/connection_table.h"
+#include "daemon/remote_node/format/node_link_format.h"
 #include "daemon/remote_node/remote_cable.h"
 #include "daemon/words/port_text.h"
 #include "fabric/subnet/subnet.h"
@@ -37,9 +40,10 @@ class NodeLinkMethodsTest : public ::testing::Test {
   std::string Ask(Connection& connection, const std::string& node) {
     return AskWith(connection, {{"node", node}});
   }
-  std::string AskWith(Connection& connection, const json& parameters) {
+  std::string AskWith(Connection& connection, const json& parameters,
+                      const char* method = "wire.attach") {
     const json request = {
-        {"id", 1}, {"method", "wire.attach"}, {"params", parameters}};
+        {"id", 1}, {"method", method}, {"params", parameters}};
     const json answer =
         json::parse(dispatcher_.Handle(request.dump(), connection));
     return answer.contains("error")
@@ -51,6 +55,12 @@ class NodeLinkMethodsTest : public ::testing::Test {
     return json::parse(
         dispatcher_.Handle(R"({"id": 1, "method": "wire.free", "params": {}})",
                            connection))["result"];
+  }
+  // Brings a connection of this kind for the packets of who has said `token`.
+  std::string ConnectPackets(const std::string& token, int family, int type) {
+    Connection connection;
+    connection.descriptor = UniqueFd(socket(family, type | SOCK_CLOEXEC, 0));
+    return AskWith(connection, {{"token", token}}, "wire.packets");
   }
   void TurnLoop() {
     loop_->Post([this] { loop_->Stop(); });
@@ -101,7 +111,8 @@ TEST_F(NodeLinkMethodsTest, TellsWhoHasWhichNodeNow) {
   EXPECT_EQ(list, json::array({{{"node", "host-2"},
                                 {"peer", "pc7 (10.0.0.7)"},
                                 {"round_trip_seconds", nullptr},
-                                {"leases", 0}}}));
+                                {"leases", 0},
+                                {"packet_connection", false}}}));
   adapter_.Reset();
   while (IsRemote()) TurnLoop();
   EXPECT_EQ(methods_.List(), json::array());
@@ -158,6 +169,40 @@ TEST_F(NodeLinkMethodsTest, ANodeIsFreeWhenItsRunHasEnded) {
   used.reset();
   EXPECT_EQ(Attach(connection, "host-2"), "");
   EXPECT_TRUE(IsRemote());
+}
+
+TEST_F(NodeLinkMethodsTest, PacketsGetTheConnectionOfTheTokenOnce) {
+  const std::string token(32, 'a');
+  Connection connection;
+  std::tie(adapter_, connection.descriptor) = testing::SocketPair();
+  ASSERT_EQ(AskWith(connection,
+                    {{"node", "host-2"}, {"trains", true}, {"packets", token}}),
+            "");
+  constexpr char kUnexpected[] = "no adapter expects this connection";
+  for (const char* other : {"18", ""}) {
+    EXPECT_EQ(ConnectPackets(other, AF_INET, SOCK_STREAM), kUnexpected)
+        << other;
+  }
+  EXPECT_EQ(ConnectPackets(token, AF_INET, SOCK_DGRAM),
+            "wire.packets needs a stream socket with the request");
+  EXPECT_EQ(ConnectPackets(token, AF_INET, SOCK_STREAM), "");
+  EXPECT_EQ(ConnectPackets(token, AF_INET, SOCK_STREAM), kUnexpected);
+  EXPECT_EQ(methods_.List()[0]["packet_connection"], false);
+  std::vector<std::byte> moved;
+  AppendMessage(NodeLinkMessage::kPacketsMoved, 1, {}, moved);
+  ASSERT_EQ(write(adapter_.get(), moved.data(), moved.size()),
+            static_cast<ssize_t>(moved.size()));
+  while (methods_.List()[0]["packet_connection"] == false) TurnLoop();
+}
+
+TEST_F(NodeLinkMethodsTest, ATokenForPacketsHas32Digits) {
+  for (const std::string& token : {std::string("17"), std::string(32, 'x')}) {
+    Connection connection;
+    std::tie(adapter_, connection.descriptor) = testing::SocketPair();
+    EXPECT_EQ(AskWith(connection, {{"node", "host-2"}, {"packets", token}}),
+              "a token has 32 digits");
+  }
+  EXPECT_FALSE(IsRemote());
 }
 
 TEST_F(NodeLinkMethodsTest, SaysWhyANodeCannotBeHad) {

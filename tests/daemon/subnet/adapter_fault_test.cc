@@ -25,8 +25,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-struct EventListener : verbs::AsyncEventListener {
-  explicit EventListener(bool is_program = true, uint64_t whose = 1)
+struct AsyncEvents : verbs::AsyncEventListener {
+  explicit AsyncEvents(bool is_program = true, uint64_t whose = 1)
       : of_program(is_program), owner(whose) {}
   void OnDeviceEvent(verbs::EventType type, int port) override {
     heard.emplace_back(type, port);
@@ -176,7 +176,7 @@ TEST_F(AdapterFaultTest, ALateCompletionEventNeedsItsQueue) {
 }
 
 TEST_F(AdapterFaultTest, WhatTheHostItselfHearsIsNeitherLostNorCounted) {
-  EventListener host(/*is_program=*/false);
+  AsyncEvents host(/*is_program=*/false);
   lab_.Provider(1).AddListener(host);
   Add("host host-1 async-event loss");
   Add("host host-1 event sm-change");
@@ -186,7 +186,7 @@ TEST_F(AdapterFaultTest, WhatTheHostItselfHearsIsNeitherLostNorCounted) {
 }
 
 TEST_F(AdapterFaultTest, EventsOfPortsAreLostAsWell) {
-  EventListener listener;
+  AsyncEvents listener;
   lab_.Provider(1).AddListener(listener);
   Add("host host-1 async-event loss nth 1");
   Add("host host-1 event sm-change");
@@ -271,7 +271,7 @@ TEST_F(AdapterFaultTest, CallsOfAProcessFailForItAlone) {
 
 TEST_F(AdapterFaultTest, EventsOfAProcessAreLostForItAlone) {
   Connect(verbs::QpType::kRc);
-  EventListener mine(true, a_->memory->process()), other(true, kGone);
+  AsyncEvents mine(true, a_->memory->process()), other(true, kGone);
   lab_.Provider(1).AddListener(mine);
   lab_.Provider(1).AddListener(other);
   Add(Process(*a_) + "async-event loss");
@@ -323,7 +323,7 @@ TEST_F(AdapterFaultTest, AllQueuePairsOfANodeEnterTheState) {
 }
 
 TEST_F(AdapterFaultTest, ProgramsHearOfAnEvent) {
-  EventListener listener;
+  AsyncEvents listener;
   lab_.Provider(1).AddListener(listener);
   Add("host host-1 event client-reregister");
   EXPECT_THAT(listener.heard,

@@ -25,6 +25,12 @@ PREFIX = "10.99.0."
 LONGEST = 65536
 
 
+def begins_a_connection(packet):
+    """A SYN of TCP over IPv4."""
+    flags = packet[(packet[0] & 15) * 4 + 13] if packet[9] == socket.IPPROTO_TCP else 0
+    return flags & 0x12 == 0x02
+
+
 class Machine:
     """A network namespace, as long as this lives."""
 
@@ -53,12 +59,14 @@ class Machine:
 class Network:
     """Carries packets until the end of the `with`.  loss: the share of them that
     is lost; delay: seconds that each takes; `cut` has the machines that are cut
-    off, and `apart` those that are not cut off, but from each other; `heard` is
-    called with each packet.  All may change at any time."""
+    off, and `apart` those that are not cut off, but from each other; `closed`
+    has those to which nobody can connect; `heard` is called with each packet.
+    All may change at any time."""
 
     def __init__(self, machines, seed=1):
         self.machines = [Machine(number + 1) for number in range(machines)]
-        self.loss, self.delay, self.cut, self.apart = 0, 0, set(), set()
+        self.loss, self.delay = 0, 0
+        self.cut, self.apart, self.closed = set(), set(), set()
         self.heard = lambda packet: None
         self._random = random.Random(seed)
         self._under_way = []  # a heap of (when, number, machine, packet)
@@ -96,7 +104,8 @@ class Network:
             return
         receiver = self.machines[number]
         ends = {sender, receiver}
-        if ends & self.cut or ends <= self.apart:
+        if (ends & self.cut or ends <= self.apart
+                or receiver in self.closed and begins_a_connection(packet)):
             return
         self.heard(packet)
         if self._random.random() < self.loss:

@@ -29,7 +29,12 @@ def state(lab, host):
     return lab.run(host, "cat", f"{SYSFS_PORT}/state").stdout.split()[-1]
 
 
+def joined(lab, host):
+    """What the head says of this joined host."""
+    hosts = json.loads(lab.ibemu("status", "--json").stdout)["joined"]
+    return next(other for other in hosts if other["node"] == host)
+
+
 def leases(lab, host):
     """By how many leases this joined host sends to others."""
-    joined = json.loads(lab.ibemu("status", "--json").stdout)["joined"]
-    return next(other["leases"] for other in joined if other["node"] == host)
+    return joined(lab, host)["leases"]

@@ -10,7 +10,7 @@ import pytest
 import netdiscover
 from harness import ListeningFabric, until
 from network import Network
-from pairs import connect_by_name, exchange, leases, state
+from pairs import connect_by_name, exchange, joined, leases, state
 
 TOPOLOGY = "fat-tree:radix=4,levels=2"
 HOSTS = ["node-1", "node-2", "node-3", "node-4"]
@@ -67,11 +67,14 @@ def test_four_machines_have_one_subnet(lab):
     connect_by_name(lab, "node-2", lab.on("node-4"), count=3)
 
 
-@pytest.mark.parametrize("options", [[], ["--encrypt"]], ids=["clear", "encrypted"])
-def test_a_lease_can_be_read_unless_the_head_wants_it_encrypted(
-        module_account, network, options):
-    between = {network.machines[HOSTS.index(host) + 1].address
-               for host in ("node-1", "node-2")}
+@pytest.mark.parametrize("encrypt", [[], ["--encrypt"]], ids=["clear", "encrypted"])
+@pytest.mark.parametrize("exact", [[], ["--exact"]], ids=["directly", "by the head"])
+def test_packets_can_be_read_unless_the_head_wants_them_encrypted(
+        module_account, network, exact, encrypt):
+    one, other = (network.machines[HOSTS.index(host) + 1]
+                  for host in ("node-1", "node-2"))
+    between = {one.address,
+               (network.machines[HEAD] if exact else other).address}
     read = []
 
     def hear(packet):
@@ -80,19 +83,37 @@ def test_a_lease_can_be_read_unless_the_head_wants_it_encrypted(
             read.append(b"rdma-ping-" in packet)
 
     lab = MachinesFabric(module_account, "private", network, sm="builtin",
-                         options=options)
+                         options=[*exact, *encrypt])
     try:
         for host in "node-1", "node-2":
             lab.drive(host)
+            until(lambda host=host: joined(lab, host)["packet_connection"])
         network.heard = hear
         connect_by_name(lab, "node-1", lab.on("node-2"), count=100)
-        assert leases(lab, "node-2") >= 1
+        assert (joined(lab, "node-2")["leases"] == 0) == bool(exact)
     finally:
         network.heard = lambda packet: None
         lab.stop()
     # More went from machine to machine than begins and ends a connection.
     assert len(read) > 100
-    assert any(read) == (not options)
+    assert any(read) == (not encrypt)
+
+
+@pytest.mark.deep
+def test_machines_that_nobody_can_connect_to_have_their_packets_all_the_same(
+        module_account, network):
+    network.closed = set(network.machines[HEAD + 1:])
+    lab = MachinesFabric(module_account, "closed", network, sm="builtin")
+    try:
+        for host in "node-1", "node-2":
+            lab.drive(host)
+        for _ in range(3):
+            connect_by_name(lab, "node-1", lab.on("node-2"), count=100)
+        assert "by the node link" in lab.ibemu("status").stdout
+        assert not joined(lab, "node-2")["packet_connection"]
+    finally:
+        network.closed = set()
+        lab.stop()
 
 
 def test_a_network_that_loses_and_delays_packets_loses_none_of_ours(lab):

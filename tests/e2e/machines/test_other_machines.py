@@ -40,15 +40,17 @@ def test_the_head_tells_which_machine_has_which_host(lab):
     assert joined(lab) == []
     program = Background(lab.account, ["ibemu", "run", *lab.taking("node-2"),
                                        "--", "sleep", "1000"])
-    until(lambda: joined(lab) and joined(lab)[0]["round_trip_seconds"])
+    until(lambda: joined(lab) and joined(lab)[0]["round_trip_seconds"]
+          and joined(lab)[0]["packet_connection"])
     [host] = joined(lab)
     assert 0 < host.pop("round_trip_seconds") < 10
     assert 0 <= host.pop("behind_seconds") < 10  # an echo may be under way
-    assert host == {"node": "node-2", "peer": "pc7 (127.0.0.1)", "leases": 0}
+    assert host == {"node": "node-2", "peer": "pc7 (127.0.0.1)", "leases": 0,
+                    "packet_connection": True}
     text = lab.ibemu("status").stdout
-    assert re.search(r"^JOINED HOST +BY +ROUND TRIP +BEHIND +LEASES\n"
-                     r"node-2 +pc7 \(127.0.0.1\) +[\d.]+[mu]?s +(-|[\d.]+[mu]?s) +0$",
-                     text, re.MULTILINE)
+    assert re.search(r"^JOINED HOST +BY +ROUND TRIP +BEHIND +LEASES +PACKETS\n"
+                     r"node-2 +pc7 \(127.0.0.1\) +[\d.]+[mu]?s +(-|[\d.]+[mu]?s) +0 +"
+                     r"by a connection$", text, re.MULTILINE)
     program.stop()
     until(lambda: joined(lab) == [])
 

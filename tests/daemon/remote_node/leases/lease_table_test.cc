@@ -117,6 +117,20 @@ TEST_F(LeaseTableTest, TheReceiverHearsOnceThatItIsUsed) {
   EXPECT_THAT(told_, ElementsAre(Told(2, NodeLinkMessage::kLeaseUsed)));
 }
 
+TEST_F(LeaseTableTest, AReceiverIsToldAgainWhatIsUsedAndNothingElse) {
+  Send(LeaseTable::kFirstPackets);
+  receiver().OnReady(number_);
+  told_.clear();
+  receiver().RepeatUsed();
+  EXPECT_THAT(told_, IsEmpty());
+  sender().OnUsed(number_);
+  lab_.timers.RunPending();
+  sender().RepeatUsed();
+  receiver().RepeatUsed();
+  EXPECT_THAT(told_, ElementsAre(Told(2, NodeLinkMessage::kLeaseUsed),
+                                 Told(2, NodeLinkMessage::kLeaseUsed)));
+}
+
 TEST_F(LeaseTableTest, TheReceiverHearsOfItAfterWhatCameBefore) {
   Send(LeaseTable::kFirstPackets);
   receiver().OnReady(number_);

@@ -14,6 +14,7 @@
 #include "control/bounded_stream.h"
 #include "daemon/remote_node/format/packet_train.h"
 #include "daemon/remote_node/leases/leased_sender.h"
+#include "daemon/remote_node/leases/message_receiver.h"
 #include "fabric/packet/transport.h"
 #include "testing/socket_pair.h"
 #include "testing/virtual_timers.h"
@@ -130,7 +131,7 @@ TEST_F(LeasedReceiverTest, SeveralPacketsThatAreTooLongAreRefused) {
 }
 
 TEST_F(LeasedReceiverTest, ManyPacketsTakeTurnsWithOthersAndAllArrive) {
-  constexpr size_t kMany = 3 * LeasedReceiver::kMostAtOnce;
+  constexpr size_t kMany = 3 * MessageReceiver::kMostAtOnce;
   std::vector<std::byte> bytes;
   for (size_t i = 0; i < kMany; ++i) {
     AppendMessage(NodeLinkMessage::kPacket, 1, EncodePacket(PacketOf(kKind, 4)),
@@ -145,7 +146,7 @@ TEST_F(LeasedReceiverTest, ManyPacketsTakeTurnsWithOthersAndAllArrive) {
   };
   for (int turn = 0; turn < 10; ++turn) loop_.Poll();
   EXPECT_EQ(sizes_.size(), kMany);
-  EXPECT_EQ(before_others, size_t{LeasedReceiver::kMostAtOnce});
+  EXPECT_EQ(before_others, size_t{MessageReceiver::kMostAtOnce});
   EXPECT_THAT(ended_, ElementsAre(absl::OkStatus()));
 }
 

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "daemon/remote_node/remote_cable.h"
 #include "fabric/forwarding/forwarder.h"
 #include "fabric/forwarding/packet_tap.h"
+#include "launch/pass_descriptor.h"
 #include "testing/lab.h"
 #include "testing/socket_pair.h"
 #include "testing/verbs_end.h"
@@ -50,23 +53,39 @@ class Meeting {
                         met = std::move(met)]() mutable {
             if (fails) return met(absl::UnavailableError("a firewall"));
             ready();
-            auto other = waiting_.extract(token);
-            if (other.empty()) {
-              waiting_.emplace(token, std::move(met));
+            if (waits) {
+              late_.emplace_back(token, std::move(met));
               return;
             }
-            auto [one, another] = testing::SocketPair();
-            other.mapped()(std::move(one));
-            met(std::move(another));
+            Find(token, std::move(met));
           });
         };
   }
+  // Those who had to wait meet now.
+  void GoOn() {
+    waits = false;
+    for (auto& [token, met] : late_) Find(token, std::move(met));
+    late_.clear();
+  }
 
   bool fails = false;
+  bool waits = false;
   std::vector<std::string> addresses;
 
  private:
+  void Find(const Secret& token, HostLeases::Met met) {
+    auto other = waiting_.extract(token);
+    if (other.empty()) {
+      waiting_.emplace(token, std::move(met));
+      return;
+    }
+    auto [one, another] = testing::SocketPair();
+    other.mapped()(std::move(one));
+    met(std::move(another));
+  }
+
   std::map<Secret, HostLeases::Met> waiting_;
+  std::vector<std::pair<Secret, HostLeases::Met>> late_;
 };
 
 // A daemon that has joined one host of the lab.
@@ -82,8 +101,11 @@ struct Joined {
     there->TakeTrains();
     if (leases != nullptr) there->TakeLeases(*leases, std::move(address));
     EXPECT_TRUE(there->Start().ok());
-    auto remote = RemoteCables::Adopt(std::move(near), absl::InfiniteDuration(),
-                                      RemoteCables::Side::kDaemon);
+    UniqueFd hosts_line;
+    std::tie(line, hosts_line) = testing::SocketPair();
+    auto remote =
+        RemoteCables::Adopt(std::move(near), absl::InfiniteDuration(),
+                            RemoteCables::Side::kDaemon, std::move(hosts_line));
     EXPECT_TRUE(remote.ok()) << remote.status();
     here = std::make_unique<JoinedHost>(
         loop, fabric, NodeId{0}, NodeId{1},
@@ -94,7 +116,19 @@ struct Joined {
     EXPECT_TRUE(here->Start().ok());
   }
 
+  // Packets go by these sockets, of the host and of the daemon that has the
+  // subnet, where there are any.
+  void ConnectPackets(const UniqueFd& hosts, UniqueFd subnets) {
+    if (hosts.valid()) {
+      ASSERT_TRUE(launch::SendDescriptor(line.get(), hosts.get()).ok());
+    }
+    if (subnets.valid()) {
+      ASSERT_TRUE(there->ConnectPackets(std::move(subnets)).ok());
+    }
+  }
+
   fabric::Fabric fabric;
+  UniqueFd line;  // by which the host gets its packets' connection
   std::unique_ptr<NodeLinkHost> there;
   std::unique_ptr<JoinedHost> here;
 };
@@ -111,7 +145,13 @@ class LeasesTest : public ::testing::Test {
       joined = std::make_unique<Joined>(lab_, head_, table, hosts_, meeting_,
                                         lab_.Host(host), address);
     }
+    for (const auto& joined : {std::ref(one_), std::ref(two_)}) {
+      if (!has_packet_connections_) continue;
+      auto [near, far] = testing::SocketPair();
+      joined.get()->ConnectPackets(near, std::move(far));
+    }
     Settle();
+    EXPECT_EQ(one_->there->has_packet_connection(), has_packet_connections_);
     for (auto& [end, joined] : {std::tie(a_, one_), std::tie(b_, two_)}) {
       end = std::make_unique<VerbsEnd>(
           lab_.timers, joined->fabric.provider(NodeId{0}),
@@ -181,12 +221,22 @@ class LeasesTest : public ::testing::Test {
   LeaseTable table_{lab_.timers, lab_.fabric,
                     [this] { return Secret{std::byte{++drawn_}}; }};
   Meeting meeting_;
+  bool has_packet_connections_ = false;
   verbs::QpType type_ = verbs::QpType::kRc;
   std::unique_ptr<Joined> one_, two_;
   std::unique_ptr<VerbsEnd> a_, b_;
 };
 
-TEST_F(LeasesTest, AfterSomePacketsTheyGoFromHostToHost) {
+// The packets before a lease go by the node links, or by connections of their
+// own.
+class LeasesOfHostsTest : public LeasesTest,
+                          public ::testing::WithParamInterface<bool> {
+ protected:
+  LeasesOfHostsTest() { has_packet_connections_ = GetParam(); }
+};
+INSTANTIATE_TEST_SUITE_P(All, LeasesOfHostsTest, ::testing::Bool());
+
+TEST_P(LeasesOfHostsTest, AfterSomePacketsTheyGoFromHostToHost) {
   Join();
   Say(*a_, *b_);
   EXPECT_THAT(Leases(), Each(0));
@@ -202,7 +252,7 @@ TEST_F(LeasesTest, AfterSomePacketsTheyGoFromHostToHost) {
   EXPECT_THAT(a_->PollStatuses(), ElementsAre(0u));
 }
 
-TEST_F(LeasesTest, PortsOnThePathCountWhatTheyWouldHaveSeen) {
+TEST_P(LeasesOfHostsTest, PortsOnThePathCountWhatTheyWouldHaveSeen) {
   Join();
   const std::vector<uint64_t> before = Counters();
   Talk(kMessages);
@@ -223,7 +273,7 @@ TEST_F(LeasesTest, PortsOnThePathCountWhatTheyWouldHaveSeen) {
   EXPECT_NE(without, between);
 }
 
-TEST_F(LeasesTest, AFaultOnThePathEndsThem) {
+TEST_P(LeasesOfHostsTest, AFaultOnThePathEndsThem) {
   Join();
   Talk(kMessages);
   ASSERT_THAT(Leases(), Each(1));
@@ -239,7 +289,7 @@ TEST_F(LeasesTest, AFaultOnThePathEndsThem) {
   EXPECT_GT(lab_.fabric.totals().dropped, dropped);
 }
 
-TEST_F(LeasesTest, ATapSeesAllThatIsSentFromThenOn) {
+TEST_P(LeasesOfHostsTest, ATapSeesAllThatIsSentFromThenOn) {
   Join();
   Talk(kMessages);
   ASSERT_THAT(Leases(), Each(1));
@@ -254,7 +304,7 @@ TEST_F(LeasesTest, ATapSeesAllThatIsSentFromThenOn) {
   lab_.fabric.forwarder().RemoveTap(tap);
 }
 
-TEST_F(LeasesTest, ACutEndsThemAndAnotherRouteBeginsThemAnew) {
+TEST_P(LeasesOfHostsTest, ACutEndsThemAndAnotherRouteBeginsThemAnew) {
   Join();
   Talk(kMessages);
   ASSERT_THAT(Leases(), Each(1));
@@ -267,7 +317,7 @@ TEST_F(LeasesTest, ACutEndsThemAndAnotherRouteBeginsThemAnew) {
   EXPECT_THAT(Leases(), Each(1));
 }
 
-TEST_F(LeasesTest, ATableThatChangesEndsThemWhenSomethingWasSent) {
+TEST_P(LeasesOfHostsTest, ATableThatChangesEndsThemWhenSomethingWasSent) {
   Join();
   Talk(kMessages);
   lab_.subnet()
@@ -277,7 +327,7 @@ TEST_F(LeasesTest, ATableThatChangesEndsThemWhenSomethingWasSent) {
   EXPECT_THAT(Leases(), ElementsAre(0, 1));
 }
 
-TEST_F(LeasesTest, WhatWasSentBeforeArrivesBefore) {
+TEST_P(LeasesOfHostsTest, WhatWasSentBeforeArrivesBefore) {
   type_ = verbs::QpType::kUc;  // nobody asks for anything again
   Join();
   constexpr int kAll = 40;
@@ -299,7 +349,7 @@ TEST_F(LeasesTest, WhatWasSentBeforeArrivesBefore) {
   EXPECT_THAT(b_->PollStatuses(), SizeIs(kAll));
 }
 
-TEST_F(LeasesTest, HostsThatCantMeetGoOnThroughTheSubnet) {
+TEST_P(LeasesOfHostsTest, HostsThatCantMeetGoOnThroughTheSubnet) {
   meeting_.fails = true;
   Join();
   Talk(kMessages);
@@ -311,7 +361,7 @@ TEST_F(LeasesTest, HostsThatCantMeetGoOnThroughTheSubnet) {
   EXPECT_THAT(meeting_.addresses, SizeIs(4)) << "and ever more seldom";
 }
 
-TEST_F(LeasesTest, LongMessagesArriveWhole) {
+TEST_P(LeasesOfHostsTest, LongMessagesArriveWhole) {
   Join();
   Talk(kMessages);
   ASSERT_THAT(Leases(), Each(1));
@@ -330,7 +380,7 @@ TEST_F(LeasesTest, LongMessagesArriveWhole) {
   EXPECT_THAT(a_->PollStatuses(), ElementsAre(0u, 0u, 0u));
 }
 
-TEST_F(LeasesTest, WhatWasSentByALeaseThatEndsAtOnceArrives) {
+TEST_P(LeasesOfHostsTest, WhatWasSentByALeaseThatEndsAtOnceArrives) {
   type_ = verbs::QpType::kUc;
   Join();
   for (uint32_t i = 0; i < LeaseTable::kFirstPackets; ++i) {
@@ -353,7 +403,7 @@ TEST_F(LeasesTest, WhatWasSentByALeaseThatEndsAtOnceArrives) {
   lab_.fabric.forwarder().RemoveTap(tap);
 }
 
-TEST_F(LeasesTest, ALeaseThatNobodyUsesEnds) {
+TEST_P(LeasesOfHostsTest, ALeaseThatNobodyUsesEnds) {
   Join();
   Talk(kMessages);
   ASSERT_THAT(Leases(), Each(1));
@@ -367,7 +417,7 @@ TEST_F(LeasesTest, ALeaseThatNobodyUsesEnds) {
   EXPECT_THAT(Leases(), Each(0));
 }
 
-TEST_F(LeasesTest, WhoSendsIsToldTheAddressOfWhoReceives) {
+TEST_P(LeasesOfHostsTest, WhoSendsIsToldTheAddressOfWhoReceives) {
   Join(true, "10.0.0.1:100", "10.0.0.2:200");
   Talk(kMessages);
   EXPECT_THAT(Leases(), Each(1));
@@ -376,19 +426,19 @@ TEST_F(LeasesTest, WhoSendsIsToldTheAddressOfWhoReceives) {
               ElementsAre("", "", "10.0.0.1:100", "10.0.0.2:200"));
 }
 
-TEST_F(LeasesTest, AHostThatIsKnownByLocalhostIsReachedFromThereAlone) {
+TEST_P(LeasesOfHostsTest, AHostThatIsKnownByLocalhostIsReachedFromThereAlone) {
   Join(true, "10.0.0.1:100", "127.0.0.1:200");
   Talk(kMessages);
   EXPECT_THAT(Leases(), ElementsAre(0, 1));
 }
 
-TEST_F(LeasesTest, OneOfThisMachineAndOneOfAnotherGetNone) {
+TEST_P(LeasesOfHostsTest, OneOfThisMachineAndOneOfAnotherGetNone) {
   Join(true, "", "10.0.0.2:200");
   Talk(kMessages);
   EXPECT_THAT(Leases(), Each(0));
 }
 
-TEST_F(LeasesTest, AHostThatIsGoneHasNone) {
+TEST_P(LeasesOfHostsTest, AHostThatIsGoneHasNone) {
   Join();
   Talk(kMessages);
   two_->there.reset();
@@ -400,7 +450,53 @@ TEST_F(LeasesTest, AHostThatIsGoneHasNone) {
   EXPECT_GT(lab_.fabric.totals().sent, sent) << "through the subnet again";
 }
 
-TEST_F(LeasesTest, ADaemonThatIsGoneLosesNobodysMemory) {
+// Packets to b, of which the first are enough for a lease, and go by the node
+// links; what goes by the connections of packets that come then arrives
+// nowhere.
+class LostWordOfALeaseTest : public LeasesTest {
+ protected:
+  LostWordOfALeaseTest() {
+    type_ = verbs::QpType::kUc;
+    meeting_.waits = true;
+    Join();
+    for (uint32_t i = 0; i < LeaseTable::kFirstPackets; ++i) Send();
+    Settle();
+    EXPECT_EQ(b_->PollStatuses().size(), LeaseTable::kFirstPackets);
+  }
+  void Send() {
+    ASSERT_TRUE(b_->Receive(0, 1).ok());
+    ASSERT_TRUE(a_->Send(0, 1).ok());
+  }
+  // Both hosts have the lease, and one sends by it what the other does not take
+  // until `nowhere` ends.
+  void ExpectToArriveWithTheEndOf(UniqueFd& nowhere) {
+    Settle();
+    meeting_.GoOn();
+    Settle();
+    Send();
+    Settle();
+    EXPECT_THAT(b_->PollStatuses(), IsEmpty());
+    nowhere.Reset();
+    Settle();
+    EXPECT_THAT(b_->PollStatuses(), ElementsAre(0u));
+  }
+};
+
+TEST_F(LostWordOfALeaseTest, IsSaidAgainByWhoSends) {
+  auto [hosts, nowhere] = testing::SocketPair();
+  one_->ConnectPackets(hosts, UniqueFd());
+  hosts.Reset();
+  ExpectToArriveWithTheEndOf(nowhere);
+}
+
+TEST_F(LostWordOfALeaseTest, IsSaidAgainByTheDaemonThatHasTheSubnet) {
+  auto [hosts, read_by_nobody] = testing::SocketPair();
+  auto [subnets, nowhere] = testing::SocketPair();
+  two_->ConnectPackets(hosts, std::move(subnets));
+  ExpectToArriveWithTheEndOf(nowhere);
+}
+
+TEST_P(LeasesOfHostsTest, ADaemonThatIsGoneLosesNobodysMemory) {
   Join();
   Talk(kMessages);
   two_->here.reset();

@@ -28,12 +28,14 @@ TEST(JoinedMetricsTest, EachHostHasItsTimesAndLeases) {
                            .peer = "pc7 (10.0.0.7)",
                            .round_trip = absl::Milliseconds(250),
                            .behind = absl::ZeroDuration(),
-                           .leases = 3},
+                           .leases = 3,
+                           .has_packet_connection = true},
                           {.node = "node-3",
                            .peer = "",
                            .round_trip = std::nullopt,
                            .behind = absl::Seconds(4),
-                           .leases = 0}}));
+                           .leases = 0,
+                           .has_packet_connection = false}}));
   const std::string text = out.str();
   const std::string first = R"x({node="node-2",peer="pc7 (10.0.0.7)"})x";
   const std::string second = R"x({node="node-3",peer=""})x";
@@ -44,6 +46,8 @@ TEST(JoinedMetricsTest, EachHostHasItsTimesAndLeases) {
   EXPECT_THAT(text, HasSubstr(line("round_trip_seconds", first, "0.25")));
   EXPECT_THAT(text, HasSubstr(line("behind_seconds", first, "0")));
   EXPECT_THAT(text, HasSubstr(line("leases", first, "3")));
+  EXPECT_THAT(text, HasSubstr(line("packet_connection", first, "1")));
+  EXPECT_THAT(text, HasSubstr(line("packet_connection", second, "0")));
   // No echo has come back from there yet.
   EXPECT_THAT(text, Not(HasSubstr("round_trip_seconds" + second)));
   EXPECT_THAT(text, HasSubstr(line("behind_seconds", second, "4")));
