@@ -113,7 +113,8 @@ class Client {
   // is gone; DeadlineExceeded if it does not answer in time.
   absl::StatusOr<nlohmann::json> Call(std::string_view method,
                                       const nlohmann::json& parameters);
-  // The same, with a descriptor, which remains the caller's to close.
+  // Calls a method with a descriptor, which remains the caller's to close, and
+  // drops its result.  Errors: as Call().
   absl::Status CallWith(std::string_view method,
                         const nlohmann::json& parameters, int fd);
 

@@ -24,7 +24,7 @@ struct DaemonOptions {
   std::vector<std::string> joined_hosts;
   // --listen: where other machines may join this one's fabric.
   std::optional<std::string> listen;
-  // --encrypt: with `listen`, packets of queue pairs, too.
+  // --encrypt: with `listen`, have packets of queue pairs encrypted, too.
   bool encrypt = false;
   // --exact: packets between joined hosts all go through this daemon.
   bool exact = false;

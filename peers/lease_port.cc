@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 #include <thread>
 #include <tuple>
 
@@ -123,15 +124,20 @@ absl::Status LeasePort::Call(const std::string& address,
     --*calls_;
     return absl::ResourceExhaustedError("too many connections are being made");
   }
-  std::thread([address, token, line = std::move(line), encrypts = encrypts_,
-               tls = tls_, calls = calls_] {
-    const absl::StatusOr<UniqueFd> socket = ConnectByToken(
-        address, token, kLeaseGivesUpAfter, encrypts ? &tls : nullptr);
-    if (socket.ok()) {
-      launch::SendDescriptor(line.get(), socket->get()).IgnoreError();
-    }
-    --*calls;
-  }).detach();
+  try {
+    std::thread([address, token, line = std::move(line), encrypts = encrypts_,
+                 tls = tls_, calls = calls_] {
+      const absl::StatusOr<UniqueFd> socket = ConnectByToken(
+          address, token, kLeaseGivesUpAfter, encrypts ? &tls : nullptr);
+      if (socket.ok()) {
+        launch::SendDescriptor(line.get(), socket->get()).IgnoreError();
+      }
+      --*calls;
+    }).detach();
+  } catch (const std::system_error& error) {
+    --*calls_;
+    return absl::ResourceExhaustedError(error.what());
+  }
   return absl::OkStatus();
 }
 

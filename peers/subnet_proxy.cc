@@ -11,6 +11,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/secret.h"
 #include "base/status_macros.h"
 #include "control/bounded_stream.h"
 #include "peers/grpc_status.h"
@@ -137,6 +138,7 @@ absl::StatusOr<json> SubnetProxy::AttachHost(control::Parameters& parameters,
   const bool trains = parameters.Flag("trains", false);
   const std::string packets = parameters.Text("packets", "");
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  if (!packets.empty()) IBEMU_RETURN_IF_ERROR(CheckSecretText(packets));
   UniqueFd socket = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(
       control::CheckStreamSocket(socket.get(), "wire.attach"));
@@ -146,10 +148,10 @@ absl::StatusOr<json> SubnetProxy::AttachHost(control::Parameters& parameters,
   link->first.mutable_attach()->set_node(node);
   link->first.mutable_attach()->set_node_link_version(kNodeLinkVersion);
   link->first.mutable_attach()->set_trains(trains);
-  link->first.mutable_attach()->set_packets_token(
-      absl::HexStringToBytes(packets));
   if (leases) {
     link->first.mutable_attach()->set_lease_port(lease_port_.number());
+    link->first.mutable_attach()->set_packets_token(
+        absl::HexStringToBytes(packets));
   }
   link->socket = std::move(socket);
   std::future<Attached> future = link->attached.get_future();

@@ -111,20 +111,19 @@ grpc::Status SubnetService::AttachHost(
   if (stream->Write(answer)) {
     // The peer has read the answer when it says something, and knows whether
     // the connection will be encrypted.
-    std::thread caller;
+    std::jthread caller;  // is joined
     CarryNodeLink<v1::ToAdapter, v1::FromAdapter>(
         *std::move(socket), *stream, [context] { context->TryCancel(); },
         [&] {
           if (first.attach().packets_token().empty()) return;
           try {
-            caller = std::thread(&SubnetService::ConnectPackets, this,
-                                 LeaseAddress(*context, first),
-                                 first.attach().packets_token());
+            caller = std::jthread(&SubnetService::ConnectPackets, this,
+                                  LeaseAddress(*context, first),
+                                  first.attach().packets_token());
           } catch (const std::system_error&) {
             // No thread: packets go by the stream.
           }
         });
-    if (caller.joinable()) caller.join();
   }
   return {grpc::StatusCode::UNAVAILABLE, "the node link has ended"};
 }

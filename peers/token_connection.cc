@@ -21,8 +21,9 @@ namespace {
 
 constexpr timeval kPeerConnectsWithin = {.tv_sec = 3, .tv_usec = 0};
 
-// A firewall forgets connections that say nothing.  Some probes may be lost:
-// one is enough where the time that a connection has is over.
+// A firewall forgets connections that say nothing.  Linux ends a connection at
+// the first probe that is not answered when its TCP_USER_TIMEOUT is over, so
+// there are none where that is shorter than some probes.
 constexpr absl::Duration kProbesEvery = absl::Seconds(10);
 
 // "10.0.0.7:40123" or "[fe80::1]:40123", and no name.

@@ -23,14 +23,15 @@ struct Tls {
 inline constexpr char kWelcome = 'w';
 
 // A connection ends when the network, or who is to read, takes nothing of it
-// for so long.  A lease is soon replaced: by way of the subnet's daemon there
-// may be a network that takes it.  The connection of a node link's packets is
-// made once, and a daemon that is stopped for a while keeps it.
+// for so long.  Packets of a lease that ends go through the subnet's daemon,
+// which another network may lead to.  The connection of a node link's packets
+// is made once, and a daemon that is stopped for a while keeps it.
 inline constexpr absl::Duration kLeaseGivesUpAfter = absl::Seconds(1);
 inline constexpr absl::Duration kPacketsGiveUpAfter = absl::Minutes(1);
 
 // Sets a TCP connection up for packets that are to arrive at once, whatever is
-// on its way.
+// on its way.  `gives_up_after`: one of these; with the longer one it is kept
+// alive while it says nothing.
 void PrepareForPackets(int socket, absl::Duration gives_up_after);
 
 // Connects to `address`, "10.0.0.7:40123" or "[fe80::1]:40123" and no name, and

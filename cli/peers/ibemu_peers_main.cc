@@ -191,7 +191,8 @@ class Peers {
     certificates_ =
         flags_.certs.empty() ? ibemu::peers::DefaultFolder() : flags_.certs;
     signal(SIGPIPE, SIG_IGN);  // of who reads what we say
-    // Each peer has a descriptor, and each node link three.
+    // Each peer has a descriptor, and each node link three, or with --encrypt
+    // five.
     ibemu::launch::RaiseDescriptorLimit();
     IBEMU_RETURN_IF_ERROR(ibemu::launch::DropCapabilities(0));
     // As they are read later, too.

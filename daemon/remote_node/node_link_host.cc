@@ -40,7 +40,8 @@ void NodeLinkHost::TakeLeases(LeaseTable& leases, std::string address) {
   party_ = leases.Join(cables_->node(), std::move(address),
                        [this](NodeLinkMessage type, int port,
                               std::span<const std::byte> payload) {
-                         if (type == NodeLinkMessage::kLease && full()) {
+                         if (type == NodeLinkMessage::kLease &&
+                             (full() || (packets_ && packets_->full()))) {
                            return false;
                          }
                          // Behind the packets that came before.
@@ -87,8 +88,8 @@ absl::Status NodeLinkHost::ConnectPackets(UniqueFd socket) {
   return absl::OkStatus();
 }
 
-// Not before the adapter has: who else may have the other end says nothing on
-// this node link.
+// Not before the adapter has: somebody else might have the other end of the
+// socket, but only the adapter can say so on this node link.
 void NodeLinkHost::MovePackets() {
   if (!packets_->moved() || !packet_socket_.valid()) return;
   const absl::Status begun = packets_->Begin(std::move(packet_socket_));

@@ -31,7 +31,8 @@ class NodeLinkHost {
   static constexpr size_t kMaxBuffered = size_t{4} << 20;
 
   // `loop` must outlive this.  `socket`: a unix stream socket.  From more than
-  // `max_buffered` bytes on that wait for it, the adapter is not heard.
+  // `max_buffered` bytes on that wait for it, the adapter is not heard on its
+  // node link.
   NodeLinkHost(Loop& loop, std::unique_ptr<FabricCables> cables,
                UniqueFd socket, size_t max_buffered = kMaxBuffered);
   NodeLinkHost(const NodeLinkHost&) = delete;

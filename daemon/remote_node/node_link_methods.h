@@ -55,10 +55,9 @@ class NodeLinkMethods {
   //                leases, and meets others there, or "here", by lease.meet.
   //                "trains": it knows messages of several packets.
   //                "packets": a token, with which a wire.packets may follow
-  //   wire.packets {"token": "..."} and a stream socket, whose other end is
-  //   that
-  //                adapter's: its queue pairs' packets go by it from now on
-  //                (PacketConnection)
+  //   wire.packets {"token": "..."} and a stream socket whose other end that
+  //                adapter gets: packets of its queue pairs go by it as soon as
+  //                the adapter says that it has it (PacketConnection)
   //   lease.meet   see MeetingPoint
   //   wire.free    ["0x...", ...]: the GUIDs of hosts' adapters that no program
   //                here and nobody elsewhere has, kMostFree at most
@@ -71,7 +70,8 @@ class NodeLinkMethods {
   // Returns who has which node now, by the nodes' numbers.
   std::vector<JoinedNode> Joined() const;
   // [{"node": "node-2", "peer": ..., "round_trip_seconds": 0.0002,
-  //   "behind_seconds": 0, "leases": 3}, ...]: the same; "round_trip_seconds"
+  //   "behind_seconds": 0, "leases": 3,
+  //   "packet_connection": true}, ...]: the same; "round_trip_seconds"
   // is null before the first.
   nlohmann::json List() const;
 

@@ -70,8 +70,8 @@ void PacketConnection::Receive() {
 }
 
 bool PacketConnection::Send(int port, const fabric::Packet& packets) {
-  if (!writer_.valid() || packets.transport == nullptr) return false;
-  if (buffer_.waiting() > max_buffered_) return true;  // they are lost
+  if (!writer_.valid() || !GoesByConnection(packets)) return false;
+  if (full()) return true;  // they are lost
   AppendPackets(port, packets, buffer_.bytes());
   flush_.Request();
   return true;

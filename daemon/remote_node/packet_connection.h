@@ -1,4 +1,4 @@
-// PacketConnection: a connection of a node link's two ends for packets alone.
+// PacketConnection: a connection of a node link's two ends for packets.
 #ifndef IBEMU_DAEMON_REMOTE_NODE_PACKET_CONNECTION_H_
 #define IBEMU_DAEMON_REMOTE_NODE_PACKET_CONNECTION_H_
 
@@ -50,6 +50,7 @@ class PacketConnection {
   // The other end has said so.
   void OnMoved();
   bool moved() const { return moved_; }
+  bool full() const { return buffer_.waiting() > max_buffered_; }
   // Whether Send() has a connection.
   bool connected() const { return writer_.valid(); }
 

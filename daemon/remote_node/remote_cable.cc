@@ -97,6 +97,10 @@ absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Plug(
       std::ranges::find(methods, "packets.await") != methods.end()) {
     const std::string token = SecretText(DrawSecret());
     auto line = client.OpenStream("packets.await", {{"token", token}});
+    // Packets go by the node link where there is no room for a connection.
+    if (!line.ok() && !absl::IsResourceExhausted(line.status())) {
+      return line.status();
+    }
     if (line.ok()) {
       packet_line = *std::move(line);
       parameters["packets"] = token;

@@ -255,13 +255,18 @@ TEST_P(ClearOrEncrypted, PacketsHaveAConnectionOfWhoKnowsTheToken) {
 
 // A daemon that is stopped for a while reads nothing meanwhile.
 TEST_F(LeasePortTest, PacketsAreWaitedForLongerThanThoseOfALease) {
-  const auto gives_up_after = [](const UniqueFd& socket) {
-    int milliseconds = 0;
-    socklen_t size = sizeof milliseconds;
-    EXPECT_EQ(getsockopt(socket.get(), IPPROTO_TCP, TCP_USER_TIMEOUT,
-                         &milliseconds, &size),
-              0);
-    return absl::Milliseconds(milliseconds);
+  const auto option = [](const UniqueFd& socket, int level, int name) {
+    int value = 0;
+    socklen_t size = sizeof value;
+    EXPECT_EQ(getsockopt(socket.get(), level, name, &value, &size), 0);
+    return value;
+  };
+  const auto gives_up_after = [&](const UniqueFd& socket) {
+    const auto after =
+        absl::Milliseconds(option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT));
+    EXPECT_EQ(option(socket, SOL_SOCKET, SO_KEEPALIVE),
+              after == kPacketsGiveUpAfter);
+    return after;
   };
   const UniqueFd receiver = Meet(token_), sender = Meet(token_, Here());
   EXPECT_EQ(gives_up_after(Connection(sender)), kLeaseGivesUpAfter);

@@ -104,6 +104,12 @@ absl::StatusOr<Packet> DecodeTrain(Bytes payload) {
   return packets;
 }
 
+bool GoesByConnection(const Packet& packets) {
+  return packets.transport != nullptr &&
+         (packets.transport->service != verbs::QpType::kUd ||
+          packets.destination_qpn > 1);
+}
+
 void AppendPackets(int port, const Packet& packets,
                    std::vector<std::byte>& bytes) {
   const uint32_t count = packets.Count();

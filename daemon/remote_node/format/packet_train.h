@@ -43,6 +43,9 @@ std::vector<std::byte> EncodeTrain(const fabric::Packet& packets);
 // Errors: InvalidArgument, they are no consecutive packets of one message.
 absl::StatusOr<fabric::Packet> DecodeTrain(std::span<const std::byte> payload);
 
+// Whether packets may go by a connection of packets.  MADs may not, nor what a
+// program sends to queue pair 0 or 1, which is none for who reads it.
+bool GoesByConnection(const fabric::Packet& packets);
 // Appends the messages of packets, as few as may be.
 void AppendPackets(int port, const fabric::Packet& packets,
                    std::vector<std::byte>& bytes);

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/status_macros.h"
+#include "daemon/remote_node/format/packet_train.h"
 #include "fabric/packet/transport.h"
 #include "spdlog/spdlog.h"
 #include "wire/layout.h"
@@ -133,7 +134,7 @@ void HostLeases::Receive(Lease& lease) {
 bool HostLeases::Send(int port, const fabric::Packet& packet) {
   if (sending_.empty()) return false;
   const std::optional<fabric::PacketKind> kind = fabric::KindOf(packet);
-  if (!kind) return false;
+  if (!kind || !GoesByConnection(packet)) return false;
   const auto found = sending_.find({port, *kind});
   if (found == sending_.end()) return false;
   const Lease& lease = leases_.at(found->second);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -56,11 +57,24 @@ class NodeLinkMethodsTest : public ::testing::Test {
         dispatcher_.Handle(R"({"id": 1, "method": "wire.free", "params": {}})",
                            connection))["result"];
   }
-  // Brings a connection of this kind for the packets of who has said `token`.
-  std::string ConnectPackets(const std::string& token, int family, int type) {
+  // Brings a connection for the packets of who has said `token`.
+  std::string ConnectPackets(const std::string& token, UniqueFd socket) {
     Connection connection;
-    connection.descriptor = UniqueFd(socket(family, type | SOCK_CLOEXEC, 0));
+    connection.descriptor = std::move(socket);
     return AskWith(connection, {{"token", token}}, "wire.packets");
+  }
+  // One end of a TCP connection; `other_end_` has the other.
+  UniqueFd Tcp() {
+    const UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(listen(listener.get(), 1), 0);
+    sockaddr_in name = {};
+    socklen_t size = sizeof name;
+    auto* const address = reinterpret_cast<sockaddr*>(&name);
+    EXPECT_EQ(getsockname(listener.get(), address, &size), 0);
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    other_end_ = UniqueFd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(connect(other_end_.get(), address, size), 0);
+    return UniqueFd(accept(listener.get(), nullptr, nullptr));
   }
   void TurnLoop() {
     loop_->Post([this] { loop_->Stop(); });
@@ -79,6 +93,7 @@ class NodeLinkMethodsTest : public ::testing::Test {
   NodeLinkMethods methods_{*loop_, lab_.fabric, hosts_, false};
   control::MethodTable dispatcher_;
   UniqueFd adapter_;
+  UniqueFd other_end_;
 };
 
 TEST_F(NodeLinkMethodsTest, ANodeIsItsOwnersWhileTheSocketIsOpen) {
@@ -180,19 +195,21 @@ TEST_F(NodeLinkMethodsTest, PacketsGetTheConnectionOfTheTokenOnce) {
             "");
   constexpr char kUnexpected[] = "no adapter expects this connection";
   for (const char* other : {"18", ""}) {
-    EXPECT_EQ(ConnectPackets(other, AF_INET, SOCK_STREAM), kUnexpected)
-        << other;
+    EXPECT_EQ(ConnectPackets(other, Tcp()), kUnexpected) << other;
   }
-  EXPECT_EQ(ConnectPackets(token, AF_INET, SOCK_DGRAM),
+  EXPECT_EQ(ConnectPackets(
+                token, UniqueFd(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0))),
             "wire.packets needs a stream socket with the request");
-  EXPECT_EQ(ConnectPackets(token, AF_INET, SOCK_STREAM), "");
-  EXPECT_EQ(ConnectPackets(token, AF_INET, SOCK_STREAM), kUnexpected);
+  EXPECT_EQ(ConnectPackets(token, Tcp()), "");
+  const UniqueFd adapters_end = std::move(other_end_);
+  EXPECT_EQ(ConnectPackets(token, Tcp()), kUnexpected);
   EXPECT_EQ(methods_.List()[0]["packet_connection"], false);
   std::vector<std::byte> moved;
   AppendMessage(NodeLinkMessage::kPacketsMoved, 1, {}, moved);
   ASSERT_EQ(write(adapter_.get(), moved.data(), moved.size()),
             static_cast<ssize_t>(moved.size()));
-  while (methods_.List()[0]["packet_connection"] == false) TurnLoop();
+  for (int turn = 0; turn < 10; ++turn) TurnLoop();
+  EXPECT_EQ(methods_.List()[0]["packet_connection"], true);
 }
 
 TEST_F(NodeLinkMethodsTest, ATokenForPacketsHas32Digits) {
