@@ -18,9 +18,9 @@
 
 namespace ibemu::control {
 
-// Returns OK if `fd` is a stream socket of one of the `domains`: a write to it,
-// other than one to a file or a terminal, can be told not to wait whatever the
-// other end does.  `method` is the name of the caller's method, for the
+// Returns OK if `fd` is a stream socket of one of the `domains`.  A write to it
+// can be told not to wait, whatever the other end does; one to a file or a
+// terminal can't.  `method` is the name of the caller's method, for the
 // message.
 //
 // Errors: InvalidArgument.

@@ -19,13 +19,14 @@ struct Tls {
       std::make_shared<std::atomic<int>>(0);
 };
 
-// What the side that expected a token answers to it on an encrypted connection.
+// The answer to a token on an encrypted connection, from the side that expected
+// it.
 inline constexpr char kWelcome = 'w';
 
-// A connection ends when the network, or who is to read, takes nothing of it
-// for so long.  Packets of a lease that ends go through the subnet's daemon,
-// which another network may lead to.  The connection of a node link's packets
-// is made once, and a daemon that is stopped for a while keeps it.
+// The times for which a connection lasts though the network, or who is to read,
+// takes nothing of it.  Packets of a lease that ends go through the subnet's
+// daemon, which another network may lead to.  The connection of a node link's
+// packets is made once, and a daemon that is stopped for a while keeps it.
 inline constexpr absl::Duration kLeaseGivesUpAfter = absl::Seconds(1);
 inline constexpr absl::Duration kPacketsGiveUpAfter = absl::Minutes(1);
 

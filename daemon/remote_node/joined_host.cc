@@ -117,11 +117,7 @@ void JoinedHost::StartPackets() {
 }
 
 absl::Status JoinedHost::TakePackets(const NodeLinkSplitter::Message& message) {
-  if (message.port < 1 || message.port > cables_->port_count()) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("the daemon speaks of port %d: there are %d",
-                        message.port, cables_->port_count()));
-  }
+  IBEMU_RETURN_IF_ERROR(cables_->CheckPort(message.port));
   if (message.type == NodeLinkMessage::kLeaseUsed) {
     return leases_->OnMessage(message.type, message.port, message.payload);
   }

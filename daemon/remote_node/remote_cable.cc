@@ -279,6 +279,12 @@ void RemoteCables::Lose(absl::Status why) {
   on_pending_();
 }
 
+absl::Status RemoteCables::CheckPort(int port) const {
+  if (port >= 1 && port <= port_count()) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrFormat(
+      "the daemon speaks of port %d: there are %d", port, port_count()));
+}
+
 absl::Status RemoteCables::Sort() {
   NodeLinkSplitter::Message message;
   while (true) {
@@ -292,11 +298,7 @@ absl::Status RemoteCables::Sort() {
         cables_.emplace_back(*this, port_count() + 1);
       }
     }
-    if (message.port < 1 || message.port > port_count()) {
-      return absl::UnavailableError(
-          absl::StrFormat("the daemon speaks of port %d: there are %d",
-                          message.port, port_count()));
-    }
+    IBEMU_RETURN_IF_ERROR(CheckPort(message.port));
     if (message.type == NodeLinkMessage::kReply) {
       if (!asks_ || reply_) {
         return absl::UnavailableError("the daemon answers what nobody asked");

@@ -95,6 +95,10 @@ class RemoteCables {
     return cables_[static_cast<size_t>(port - 1)];
   }
 
+  // Returns OK if the node has the port.  Errors: Unavailable, for the daemon
+  // speaks of another.
+  absl::Status CheckPort(int port) const;
+
   int fd() const { return socket_.get(); }
   // Something was read, or the daemon was lost, while an answer was awaited,
   // and does not show in fd().

@@ -43,15 +43,17 @@ std::vector<std::byte> EncodeTrain(const fabric::Packet& packets);
 // Errors: InvalidArgument, they are no consecutive packets of one message.
 absl::StatusOr<fabric::Packet> DecodeTrain(std::span<const std::byte> payload);
 
-// Whether packets may go by a connection of packets.  MADs may not, nor what a
-// program sends to queue pair 0 or 1, which is none for who reads it.
+// Returns true if packets may go by a connection of packets: those of queue
+// pairs, but no MADs, and no datagrams to queue pair 0 or 1, which
+// ParsePacket() takes for MADs.
 bool GoesByConnection(const fabric::Packet& packets);
 // Appends the messages of packets, as few as may be.
 void AppendPackets(int port, const fabric::Packet& packets,
                    std::vector<std::byte>& bytes);
-// The packets of a message kPacket or kTrain, which are of queue pairs: a MAD,
-// which the connections of packets don't carry, is none.  Errors:
-// InvalidArgument, it is another message, or they make no sense.
+// The packets of a message kPacket or kTrain from a connection of packets.
+//
+// Errors: InvalidArgument, it is another message, they make no sense, or one is
+// a MAD.
 absl::StatusOr<fabric::Packet> DecodePackets(
     const NodeLinkSplitter::Message& message);
 
