@@ -49,6 +49,7 @@ struct JournalPort {
   wire::Guid guid{};
   int lid = 0;
   int lmc = 0;
+  bool disabled = false;  // by a Set(PortInfo), as ibportstate's
 
   bool operator==(const JournalPort&) const = default;
 };

@@ -15,16 +15,15 @@
 #include <utility>
 #include <vector>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "base/absl_text.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
 #include "control/json_text.h"
 #include "control/rpc.h"
 #include "daemon/journal/journal_statement.h"
+#include "daemon/journal/journal_tables.h"
 #include "daemon/words/port_text.h"
 #include "nlohmann/json.hpp"
 #include "wire/types.h"
@@ -43,27 +42,6 @@ constexpr int64_t kMostNodes = std::numeric_limits<uint32_t>::max();
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 constexpr int64_t kLatest = 253402300799999;  // the year 9999
 constexpr int kMaxLmc = 7;
-
-// A row of `node` and of `port` is there for each that has changed since the
-// topology was read, and says all of it.
-constexpr char kTables[] = R"(
-CREATE TABLE subnet(
-  topology TEXT NOT NULL, digest TEXT NOT NULL, seed TEXT NOT NULL) STRICT;
-CREATE TABLE node(
-  node INTEGER PRIMARY KEY, guid TEXT NOT NULL, is_on INTEGER NOT NULL,
-  plugged INTEGER NOT NULL, joined INTEGER NOT NULL) STRICT;
-CREATE TABLE port(
-  node INTEGER NOT NULL, port INTEGER NOT NULL, peer_node INTEGER,
-  peer_port INTEGER, cut INTEGER NOT NULL, guid TEXT NOT NULL,
-  lid INTEGER NOT NULL, lmc INTEGER NOT NULL,
-  PRIMARY KEY(node, port)) STRICT, WITHOUT ROWID;
-CREATE TABLE fault(
-  place INTEGER PRIMARY KEY, name TEXT NOT NULL, words TEXT NOT NULL,
-  seed TEXT, node INTEGER NOT NULL) STRICT;
-CREATE TABLE revert(
-  node INTEGER NOT NULL, port INTEGER NOT NULL, up INTEGER NOT NULL,
-  at_unix INTEGER NOT NULL, PRIMARY KEY(node, port)) STRICT, WITHOUT ROWID;
-)";
 
 uint32_t NumberAt(const std::array<unsigned char, kHeaderSize>& header,
                   size_t at) {
@@ -89,12 +67,7 @@ absl::Status CheckKind(const std::string& path) {
     return absl::InvalidArgumentError(
         "it is no journal of ibemud: name one, or a file that is not there");
   }
-  const uint32_t version = NumberAt(header, kVersionAt);
-  if (version == JournalFile::kVersion) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrFormat(
-      "it is a journal of version %d, and this ibemud has version %d: start "
-      "the one that made it, or name a file that is not there",
-      version, JournalFile::kVersion));
+  return CheckJournalVersion(NumberAt(header, kVersionAt));
 }
 
 absl::StatusOr<int64_t> Ask(sqlite3* database, const char* sql) {
@@ -128,49 +101,6 @@ uint64_t ReadUnsigned(const std::string& text, absl::Status& status) {
   return value;
 }
 
-// Calls `read` with each row of a table.
-template <class Read>
-absl::Status ReadRows(sqlite3* database, const char* sql, const Read& read) {
-  IBEMU_ASSIGN_OR_RETURN(JournalStatement rows,
-                         JournalStatement::Prepare(database, sql));
-  while (true) {
-    IBEMU_ASSIGN_OR_RETURN(const bool any, rows.Next());
-    if (!any) return absl::OkStatus();
-    absl::Status status;
-    read(rows, status);
-    IBEMU_RETURN_IF_ERROR(rows.Finish());
-    IBEMU_RETURN_IF_ERROR(status);
-  }
-}
-
-absl::StatusOr<std::string> TablesOf(sqlite3* database) {
-  std::string tables;
-  IBEMU_RETURN_IF_ERROR(ReadRows(
-      database,
-      "SELECT type, name, coalesce(sql, '') FROM sqlite_schema ORDER BY name",
-      [&](JournalStatement& row, absl::Status&) {
-        for (const char* const column : {"type", "name", "sql"}) {
-          absl::StrAppend(&tables, row.Text(column), "\n");
-        }
-      }));
-  return tables;
-}
-
-// A view in the place of a table might have rows without end.
-absl::Status CheckTables(sqlite3* database) {
-  sqlite3* made = nullptr;
-  int code = sqlite3_open(":memory:", &made);
-  const absl::Cleanup close = [&] { sqlite3_close(made); };
-  if (code == SQLITE_OK) {
-    code = sqlite3_exec(made, kTables, nullptr, nullptr, nullptr);
-  }
-  if (code != SQLITE_OK) return Failure(made);
-  IBEMU_ASSIGN_OR_RETURN(const std::string right, TablesOf(made));
-  IBEMU_ASSIGN_OR_RETURN(const std::string its, TablesOf(database));
-  if (its == right) return absl::OkStatus();
-  return absl::DataLossError("its tables are not those of a journal");
-}
-
 absl::Status ReadSubnet(sqlite3* database, JournalContent& content) {
   return ReadRows(database, "SELECT topology, digest, seed FROM subnet",
                   [&](JournalStatement& row, absl::Status& status) {
@@ -195,10 +125,14 @@ absl::Status ReadNodes(sqlite3* database, JournalContent& content) {
 }
 
 absl::Status ReadPorts(sqlite3* database, JournalContent& content) {
+  IBEMU_ASSIGN_OR_RETURN(const int64_t version,
+                         Ask(database, "PRAGMA user_version"));
+  const std::string sql =
+      absl::StrCat("SELECT node, port, cut, guid, lid, lmc, ",
+                   version < kKnowsDisabledPorts ? "0" : "disabled",
+                   ", peer_node, peer_port FROM port");
   return ReadRows(
-      database,
-      "SELECT node, port, cut, guid, lid, lmc, peer_node, peer_port FROM port",
-      [&](JournalStatement& row, absl::Status& status) {
+      database, sql.c_str(), [&](JournalStatement& row, absl::Status& status) {
         JournalPort& port = content.ports.emplace_back();
         port.place = ReadPlace(row, "node", "port");
         port.cut = row.Flag("cut");
@@ -206,6 +140,7 @@ absl::Status ReadPorts(sqlite3* database, JournalContent& content) {
         port.lid = static_cast<int>(row.Number(
             "lid", 0, static_cast<int64_t>(wire::Lid::kLastUnicast)));
         port.lmc = static_cast<int>(row.Number("lmc", 0, kMaxLmc));
+        port.disabled = row.Flag("disabled");
         if (!row.IsNull()) port.peer = ReadPlace(row, "peer_node", "peer_port");
       });
 }
@@ -263,7 +198,7 @@ absl::Status WritePorts(sqlite3* database,
       JournalStatement put,
       JournalStatement::Prepare(
           database,
-          "INSERT OR REPLACE INTO port VALUES(?, ?, ?, ?, ?, ?, ?, ?)"));
+          "INSERT OR REPLACE INTO port VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   for (const JournalPort& port : ports) {
     put.Bind(static_cast<int64_t>(port.place.node)).Bind(port.place.port);
     if (port.peer) {
@@ -271,7 +206,11 @@ absl::Status WritePorts(sqlite3* database,
     } else {
       put.BindNull().BindNull();
     }
-    put.Bind(port.cut).Bind(GuidText(port.guid)).Bind(port.lid).Bind(port.lmc);
+    put.Bind(port.cut)
+        .Bind(GuidText(port.guid))
+        .Bind(port.lid)
+        .Bind(port.lmc)
+        .Bind(port.disabled);
     IBEMU_RETURN_IF_ERROR(put.Run());
   }
   return absl::OkStatus();
@@ -366,7 +305,13 @@ absl::Status JournalFile::CheckWhole() {
                          Ask(database_.get(), "PRAGMA application_id"));
   // Also when it was not made to its end.
   is_new_ = tables == 0 && application == 0;
-  if (!is_new_) IBEMU_RETURN_IF_ERROR(CheckTables(database_.get()));
+  if (!is_new_) {
+    // The header of the file may be older than its log.
+    IBEMU_ASSIGN_OR_RETURN(version_,
+                           Ask(database_.get(), "PRAGMA user_version"));
+    IBEMU_RETURN_IF_ERROR(CheckJournalVersion(version_));
+    IBEMU_RETURN_IF_ERROR(CheckJournalTables(database_.get(), version_));
+  }
   IBEMU_ASSIGN_OR_RETURN(
       JournalStatement check,
       JournalStatement::Prepare(database_.get(), "PRAGMA quick_check(1)"));
@@ -409,12 +354,13 @@ absl::StatusOr<JournalContent> JournalFile::Read() {
 absl::Status JournalFile::Accept(const JournalSubnet& subnet) {
   const auto accept = [&]() -> absl::Status {
     IBEMU_RETURN_IF_ERROR(Run("BEGIN"));
+    const bool is_older = version_ < kJournalVersion;
     if (is_new_) {
       IBEMU_RETURN_IF_ERROR(Run(
           absl::StrFormat("PRAGMA application_id = %d", kApplication).c_str()));
-      IBEMU_RETURN_IF_ERROR(
-          Run(absl::StrFormat("PRAGMA user_version = %d", kVersion).c_str()));
-      IBEMU_RETURN_IF_ERROR(Run(kTables));
+      IBEMU_RETURN_IF_ERROR(Run(MakeJournalTables().c_str()));
+    } else if (is_older) {
+      IBEMU_RETURN_IF_ERROR(Run(UpgradeJournalTables().c_str()));
     }
     IBEMU_RETURN_IF_ERROR(Run("DELETE FROM subnet"));
     IBEMU_ASSIGN_OR_RETURN(
@@ -426,11 +372,14 @@ absl::Status JournalFile::Accept(const JournalSubnet& subnet) {
                               .Bind(absl::StrCat(subnet.seed))
                               .Run());
     IBEMU_RETURN_IF_ERROR(Run("COMMIT"));
+    // An older ibemud looks at the version in the file, before the log.
+    if (is_older) IBEMU_RETURN_IF_ERROR(Run("PRAGMA wal_checkpoint(TRUNCATE)"));
     return Run("PRAGMA journal_mode = WAL");
   };
   const absl::Status status = accept();
   if (status.ok()) {
     is_new_ = false;
+    version_ = kJournalVersion;
     sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0,
                       nullptr);
   }

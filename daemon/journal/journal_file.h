@@ -2,12 +2,14 @@
 #ifndef IBEMU_DAEMON_JOURNAL_JOURNAL_FILE_H_
 #define IBEMU_DAEMON_JOURNAL_JOURNAL_FILE_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/journal/journal_content.h"
+#include "daemon/journal/journal_tables.h"
 
 struct sqlite3;
 
@@ -18,13 +20,10 @@ namespace ibemu::daemon {
 // power are the last changes, never half of one.
 class JournalFile {
  public:
-  // Of the tables.  A file of another version is refused.
-  static constexpr int kVersion = 1;
-
   // Opens or makes the file.  One that is refused stays as it is.
   //
   // Errors, which begin with the path: those of open(2); InvalidArgument if it
-  // is no journal, or another version's; FailedPrecondition if another program
+  // is no journal, or a later version's; FailedPrecondition if another program
   // has it open; DataLoss if it is damaged.
   static absl::StatusOr<std::unique_ptr<JournalFile>> Open(
       const std::string& path);
@@ -37,7 +36,8 @@ class JournalFile {
   // Errors: DataLoss, if a value is none that Write() has written.
   absl::StatusOr<JournalContent> Read();
 
-  // Lets it be the journal of this subnet, and makes the tables of a new file.
+  // Lets it be the journal of this subnet, and makes the tables of a new file,
+  // or of an older one those of this version.
   // Call it once, before Write(), if what Read() returned is good.
   //
   // Errors, here and below, begin with the path: ResourceExhausted, a full
@@ -67,6 +67,7 @@ class JournalFile {
   std::string path_;
   std::unique_ptr<sqlite3, Close> database_;
   bool is_new_ = false;
+  int64_t version_ = kJournalVersion;  // of its tables, if it is not new
 };
 
 }  // namespace ibemu::daemon

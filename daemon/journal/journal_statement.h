@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/status_macros.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -64,6 +65,24 @@ class JournalStatement {
 // disk; FailedPrecondition, another program has the file open; DataLoss, it is
 // damaged; Unavailable, anything else.
 absl::Status Failure(sqlite3* database);
+
+// Calls `read(JournalStatement& row, absl::Status& status)` with each row of
+// what `sql` selects, until it sets an error.
+//
+// Errors: that one; those of JournalStatement.
+template <class Read>
+absl::Status ReadRows(sqlite3* database, const char* sql, const Read& read) {
+  IBEMU_ASSIGN_OR_RETURN(JournalStatement rows,
+                         JournalStatement::Prepare(database, sql));
+  while (true) {
+    IBEMU_ASSIGN_OR_RETURN(const bool any, rows.Next());
+    if (!any) return absl::OkStatus();
+    absl::Status status;
+    read(rows, status);
+    IBEMU_RETURN_IF_ERROR(rows.Finish());
+    IBEMU_RETURN_IF_ERROR(status);
+  }
+}
 
 }  // namespace ibemu::daemon
 

@@ -69,6 +69,9 @@ class Ports {
  private:
   absl::Status Take(const JournalPort& port, const Subnet& subnet) {
     IBEMU_ASSIGN_OR_RETURN(const PortId id, FindPort(port.place, subnet));
+    if (port.disabled && port.place.port == 0) {
+      return Wrong("port 0 of a switch can't be disabled");
+    }
     PortId peer = kNoPort;
     if (port.peer) {
       IBEMU_ASSIGN_OR_RETURN(peer, FindPort(*port.peer, subnet));
@@ -165,7 +168,11 @@ absl::Status RestoreSubnet(const JournalContent& content,
     NodePort& restored = subnet.port(id);
     restored.guid = port.row->guid;
     // What is off comes back as after power-on.
-    if (!subnet.NodeOf(id).up || subnet.management_port(id) != id) continue;
+    if (!subnet.NodeOf(id).up) continue;
+    if (port.row->disabled) {
+      links.SetPhysicalState(id, mad::PortPhysicalState::kDisabled);
+    }
+    if (subnet.management_port(id) != id) continue;
     restored.info.lid = static_cast<wire::Lid>(port.row->lid);
     restored.info.lmc = static_cast<uint8_t>(port.row->lmc);
   }

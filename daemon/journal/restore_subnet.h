@@ -8,9 +8,9 @@
 
 namespace ibemu::daemon {
 
-// Puts cables, cuts, GUIDs, LIDs and nodes that are off or pulled out where
-// `content` has them.  REQUIRES: nothing was done to the fabric yet, and no
-// subnet manager has seen it.
+// Puts cables, cuts, disabled ports, GUIDs, LIDs and nodes that are off or
+// pulled out where `content` has them.  REQUIRES: nothing was done to the
+// fabric yet, and no subnet manager has seen it.
 //
 // Errors: DataLoss, before anything is changed, if it speaks of what is not
 // there or contradicts itself.

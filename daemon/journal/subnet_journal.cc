@@ -169,7 +169,12 @@ JournalPort SubnetJournal::PortNow(PortId id) const {
                   .cut = !port.cable_up && fabric_.CutBy(id) == 0,
                   .guid = port.guid,
                   .lid = static_cast<int>(port.info.lid),
-                  .lmc = port.info.lmc};
+                  .lmc = port.info.lmc,
+                  // A port whose adapter is elsewhere is disabled until that
+                  // one opens it.
+                  .disabled = !subnet.NodeOf(id).remote &&
+                              port.info.port_physical_state ==
+                                  mad::PortPhysicalState::kDisabled};
   if (port.peer != kNoPort) now.peer = PlaceOf(subnet.port(port.peer));
   return now;
 }

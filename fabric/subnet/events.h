@@ -19,10 +19,11 @@ class FabricEvents {
   // An attached host is told soon, not before the call returns.
   virtual void OnPortChange(PortId port) = 0;
 
-  // What no manager sets changed: the cable of `port` was cut, restored, moved
-  // or removed, its node was switched, its adapter was plugged or is elsewhere
-  // now, or somebody gave it another GUID, or a LID by hand.  Also called when
-  // what was asked for was so already.
+  // What no manager sets by itself changed: the cable of `port` was cut,
+  // restored, moved or removed, the port was disabled or enabled, its node was
+  // switched, its adapter was plugged or is elsewhere now, or somebody gave it
+  // another GUID, or a LID by hand.  Also called when what was asked for was so
+  // already.
   virtual void OnHardwareChange(PortId /*port*/) {}
 
   // The subnet manager asks the users of `port` to register again

@@ -46,7 +46,8 @@ class FabricWatcher {
   // The port, or its node, changed: see FabricEvents::OnPortChange().
   virtual void OnPortChange(PortId port) = 0;
 
-  // What no manager sets changed: see FabricEvents::OnHardwareChange().
+  // What no manager sets by itself changed: see
+  // FabricEvents::OnHardwareChange().
   virtual void OnHardwareChange(PortId /*port*/) {}
 
   // A trap leaves `port`.  `repeated`: it was sent before and has not been

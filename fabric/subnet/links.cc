@@ -1,6 +1,7 @@
 #include "fabric/subnet/links.h"
 
 #include <cassert>
+#include <vector>
 
 #include "fabric/subnet/link_rate.h"
 
@@ -75,6 +76,12 @@ void Links::Update(topology::NodeId id) {
   events_.OnHardwareChange(subnet_.port_id(node, node.first_number()));
   const bool up = node.on && node.plugged;
   if (node.up == up) return;
+  std::vector<PortId> enabled;  // by power-on
+  for (NodePort& port : subnet_.PortsOf(node)) {
+    const bool disabled =
+        port.info.port_physical_state == PortPhysicalState::kDisabled;
+    if (up && disabled) enabled.push_back(subnet_.id_of(port));
+  }
   if (up) subnet_.ResetNode(id);
   for (NodePort& port : subnet_.PortsOf(node)) {
     const PortId port_id = subnet_.id_of(port);
@@ -86,6 +93,7 @@ void Links::Update(topology::NodeId id) {
     if (up) Train(port_id);
     events_.OnPortChange(port_id);
   }
+  for (const PortId port : enabled) events_.OnHardwareChange(port);
 }
 
 bool Links::SetLogicalState(PortId id, PortState wanted) {
@@ -134,8 +142,13 @@ bool Links::SetPhysicalState(PortId id, PortPhysicalState wanted) {
   }
   if (port.number == 0) return false;
   Drop(id);
+  const bool was_disabled =
+      port.info.port_physical_state == PortPhysicalState::kDisabled;
   port.info.port_physical_state = wanted;
   Train(id);
+  if (was_disabled != (wanted == PortPhysicalState::kDisabled)) {
+    events_.OnHardwareChange(id);
+  }
   return true;
 }
 

@@ -86,7 +86,9 @@ JournalContent ContentFrom(Input& input) {
                        .cut = (kind & 4) != 0,
                        .guid = wire::Guid{input.Short()},
                        .lid = input.Short() % 0xc000,
-                       .lmc = kind / 32};
+                       .lmc = kind / 32,
+                       .disabled = false};
+      port.disabled = (static_cast<uint64_t>(port.guid) & 0x8000) != 0;
       if ((kind & 8) != 0) port.peer = PlaceFrom(input);
       // Most cables have two ends.
       if ((kind & 16) != 0 && port.peer) {
@@ -120,6 +122,10 @@ void CheckCables(const JournalContent& content, const Subnet& subnet) {
         subnet.port(subnet.port_id(row.place.node, row.place.port));
     if (row.peer.has_value() != (port.peer != fabric::kNoPort)) std::abort();
     if (row.peer && port.cable_up == row.cut) std::abort();
+    if (row.disabled && subnet.NodeOf(subnet.id_of(port)).up &&
+        port.info.port_physical_state != mad::PortPhysicalState::kDisabled) {
+      std::abort();
+    }
   }
 }
 
@@ -147,7 +153,14 @@ void OpenImage(std::string_view bytes) {
   const auto file = JournalFile::Open(scratch.Put(bytes));
   if (!file.ok()) return;
   const auto content = (*file)->Read();
-  if (content.ok()) Restore(*content);
+  if (!content.ok()) return;
+  Restore(*content);
+  // Whatever its version was, it says the same in this one.
+  const JournalSubnet subnet =
+      content->subnet.value_or(JournalSubnet{.topology = "chain"});
+  if (!(*file)->Accept(subnet).ok()) return;
+  const auto again = (*file)->Read();
+  if (!again.ok() || again->ports != content->ports) std::abort();
 }
 
 }  // namespace

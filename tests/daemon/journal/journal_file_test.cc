@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "testing/temp_directory.h"
 
 namespace ibemu::daemon {
@@ -49,6 +50,19 @@ class JournalFileTest : public ::testing::Test {
         << sqlite3_errmsg(database);
     sqlite3_close(database);
   }
+  void SetVersionInLog(int version) const {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    const std::string sql = absl::StrCat("PRAGMA user_version = ", version);
+    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr),
+              SQLITE_OK);
+    sqlite3_close(database);
+  }
+  int VersionInFile() const {
+    constexpr size_t kLastByte = 63;
+    return Bytes()[kLastByte];
+  }
   std::string Bytes() const {
     std::stringstream bytes;
     bytes << std::ifstream(path_, std::ios::binary).rdbuf();
@@ -73,11 +87,13 @@ TEST_F(JournalFileTest, WhatIsWrittenIsReadAgain) {
                           .cut = false,
                           .guid = wire::Guid{5},
                           .lid = 0xbfff,
-                          .lmc = 7};
+                          .lmc = 7,
+                          .disabled = true};
   JournalPort cut = loose;
   cut.place.port = 3;
   cut.peer = JournalPlace{NodeId{4}, 1};
   cut.cut = true;
+  cut.disabled = false;
   const StoredFault first{.name = "z",
                           .words = {"link", "node \"1\"/1", "loss", "5%"},
                           .seed = 0xffffffffffffffff,
@@ -173,11 +189,59 @@ TEST_F(JournalFileTest, AnotherProgramsFileIsRefusedAndStaysAsItIs) {
 
 TEST_F(JournalFileTest, ANewerVersionsFileIsRefusedAndStaysAsItIs) {
   { Make(); }
-  Do("PRAGMA user_version = 2");
+  Do("PRAGMA user_version = 3");
   const std::string before = Bytes();
   EXPECT_THAT(OpenError(),
-              HasSubstr("version 2, and this ibemud has version 1"));
+              HasSubstr("version 3, and this ibemud has version 2"));
   EXPECT_EQ(Bytes(), before);
+}
+
+TEST_F(JournalFileTest, AnOlderVersionsFileIsReadAndBecomesOneOfThisVersion) {
+  { Make(); }
+  Do("DROP TABLE port; PRAGMA user_version = 1;"
+     "CREATE TABLE port(\n"
+     "  node INTEGER NOT NULL, port INTEGER NOT NULL, peer_node INTEGER,\n"
+     "  peer_port INTEGER, cut INTEGER NOT NULL, guid TEXT NOT NULL,\n"
+     "  lid INTEGER NOT NULL, lmc INTEGER NOT NULL,\n"
+     "  PRIMARY KEY(node, port)) STRICT, WITHOUT ROWID;"
+     "INSERT INTO port VALUES(1, 2, NULL, NULL, 1, '0x5', 9, 0)");
+  const JournalPort old{.place = {NodeId{1}, 2},
+                        .peer = std::nullopt,
+                        .cut = true,
+                        .guid = wire::Guid{5},
+                        .lid = 9};
+  JournalPort disabled = old;
+  disabled.place.port = 3;
+  disabled.disabled = true;
+  {
+    // Who only reads it leaves it as it is.
+    const std::string before = Bytes();
+    EXPECT_THAT(Open()->Read()->ports, ElementsAre(old));
+    EXPECT_EQ(Bytes(), before);
+  }
+  {
+    const auto file = Open();
+    ASSERT_TRUE(file->Accept(kOfLabNet).ok());
+    EXPECT_EQ(VersionInFile(), 2) << "for an ibemud of version 1";
+    EXPECT_TRUE(
+        file->Write(
+                {.nodes = {}, .ports = {disabled}, .faults = {}, .reverts = {}})
+            .ok());
+  }
+  EXPECT_THAT(Open()->Read()->ports, ElementsAre(old, disabled));
+}
+
+// As a daemon leaves them that is killed before it copies its log to the file.
+TEST_F(JournalFileTest, AVersionInTheLogIsTheOneThatCounts) {
+  { Make(); }
+  Do("PRAGMA user_version = 1; PRAGMA journal_mode = WAL");
+  SetVersionInLog(2);
+  EXPECT_EQ(VersionInFile(), 1);
+  EXPECT_EQ(Open()->Read()->subnet, kOfLabNet);
+  SetVersionInLog(3);
+  EXPECT_EQ(VersionInFile(), 1);
+  EXPECT_THAT(OpenError(),
+              HasSubstr("version 3, and this ibemud has version 2"));
 }
 
 TEST_F(JournalFileTest, APathThatLeadsNowhereIsExplained) {
@@ -203,7 +267,7 @@ TEST_F(JournalFileTest, ADamagedFileIsRefusedAndStaysAsItIs) {
 
 TEST_F(JournalFileTest, ValuesThatNobodyHasWrittenAreRefused) {
   { Make(); }
-  Do("INSERT INTO port VALUES(1, 1, NULL, NULL, 0, '0x1', 65535, 0)");
+  Do("INSERT INTO port VALUES(1, 1, NULL, NULL, 0, '0x1', 65535, 0, 0)");
   EXPECT_THAT(ReadError(), HasSubstr("is not a whole number from 0 to 49151"));
   Do("UPDATE port SET lid = 1, guid = 'none'");
   EXPECT_THAT(ReadError(), HasSubstr("\"none\" is no number"));

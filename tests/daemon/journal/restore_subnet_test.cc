@@ -68,6 +68,25 @@ TEST(RestoreSubnetTest, CablesCutsAndIdentitiesAreAsTheyWere) {
   EXPECT_EQ(lab.LidOf("sw1", 5), wire::Lid::kUnassigned);
 }
 
+TEST(RestoreSubnetTest, WhatWasDisabledStaysSoUntilSomebodyEnablesIt) {
+  Lab lab(Chain(1));
+  JournalPort disabled = RowOf({kSwitch1, 2}, JournalPlace{kHost2, 1});
+  disabled.disabled = true;
+  ASSERT_TRUE(RestoreSubnet({.subnet = {},
+                             .nodes = {},
+                             .ports = {disabled},
+                             .faults = {},
+                             .reverts = {}},
+                            lab.fabric)
+                  .ok());
+  EXPECT_FALSE(lab.PortOf("host-2", 1).IsUp());
+  ASSERT_TRUE(StartSubnetManager(lab.fabric).ok());
+  EXPECT_FALSE(lab.PortOf("host-2", 1).IsUp());
+  EXPECT_TRUE(lab.fabric.links().SetPhysicalState(
+      lab.IdOf("sw1", 2), mad::PortPhysicalState::kPolling));
+  EXPECT_TRUE(lab.PortOf("host-2", 1).IsUp());
+}
+
 TEST(RestoreSubnetTest, WhatIsOffComesBackWithoutItsLid) {
   Lab lab(Chain(1));
   ASSERT_TRUE(
@@ -114,6 +133,9 @@ TEST(RestoreSubnetTest, WhatContradictsItselfIsRefusedBeforeAnythingChanges) {
               HasSubstr("is cut at one end alone"));
   EXPECT_THAT(MistakeIn({RowOf(far, far)}), HasSubstr("does not end at"));
   EXPECT_THAT(MistakeIn({RowOf({kSwitch1, 0}, far)}), HasSubstr("port 0"));
+  JournalPort disabled = RowOf({kSwitch1, 0}, std::nullopt);
+  disabled.disabled = true;
+  EXPECT_THAT(MistakeIn({disabled}), HasSubstr("can't be disabled"));
 }
 
 }  // namespace

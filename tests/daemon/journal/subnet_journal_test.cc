@@ -116,6 +116,55 @@ TEST_F(SubnetJournalTest, WhatWasDoneIsThereAgain) {
   EXPECT_FALSE(life.lab.subnet().node(life.lab.Find("host-2")).up);
 }
 
+TEST_F(SubnetJournalTest, APortThatWasDisabledIsSoAgainUntilItIsEnabled) {
+  const auto set = [](Life& life, mad::PortPhysicalState state) {
+    ASSERT_TRUE(life.lab.fabric.links().SetPhysicalState(
+        life.lab.IdOf("sw1", 2), state));
+    life.lab.timers.RunFor(absl::Milliseconds(1));
+  };
+  {
+    Life life(path_);
+    set(life, mad::PortPhysicalState::kDisabled);
+  }
+  {
+    Life life(path_);
+    EXPECT_EQ(life.lab.PortOf("sw1", 2).info.port_physical_state,
+              mad::PortPhysicalState::kDisabled);
+    EXPECT_FALSE(life.lab.PortOf("host-2", 1).IsUp());
+    set(life, mad::PortPhysicalState::kPolling);
+  }
+  Life life(path_);
+  EXPECT_TRUE(life.lab.PortOf("host-2", 1).IsUp());
+}
+
+TEST_F(SubnetJournalTest, APortThatPowerOnEnablesIsEnabledAtOnceInTheFile) {
+  {
+    Life life(path_);
+    ASSERT_TRUE(life.lab.fabric.links().SetPhysicalState(
+        life.lab.IdOf("sw1", 2), mad::PortPhysicalState::kDisabled));
+    life.lab.timers.RunFor(absl::Milliseconds(1));
+    // No time goes by: this is written before the method's answer.
+    life.Result("node.set", {{"node", "sw1"}, {"up", false}});
+    life.Result("node.set", {{"node", "sw1"}, {"up", true}});
+  }
+  Life life(path_);
+  EXPECT_TRUE(life.lab.PortOf("host-2", 1).IsUp());
+}
+
+TEST_F(SubnetJournalTest, APortOfAHostElsewhereIsNotOursToDisable) {
+  SilentAdapter adapter;
+  {
+    Life life(path_);
+    ASSERT_TRUE(
+        life.lab.fabric.SetRemote(life.lab.Find("host-1"), &adapter).ok());
+    ASSERT_EQ(life.lab.PortOf("host-1", 1).info.port_physical_state,
+              mad::PortPhysicalState::kDisabled);
+    life.lab.timers.RunFor(absl::Seconds(1));
+  }
+  Life life(path_);
+  EXPECT_TRUE(life.lab.PortOf("host-1", 1).IsUp());
+}
+
 TEST_F(SubnetJournalTest, WhatWasUndoneIsNotThereAgain) {
   {
     Life life(path_);

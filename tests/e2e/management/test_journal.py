@@ -86,6 +86,25 @@ def test_what_was_done_to_a_subnet_is_there_again(start):
     assert third.faults() == []
 
 
+def test_a_port_that_was_disabled_stays_so_until_somebody_enables_it(start):
+    # By a directed route: to the leaf of node-5, at whose port 2 is node-6.
+    def portstate(lab, *operation):
+        return lab.run("node-5", "ibportstate", "-D", "0,1", "2", *operation).stdout
+
+    lab = start("builtin")
+    until(lambda: 0 not in sum(lids(lab).values(), []))
+    portstate(lab, "disable")
+    until(lambda: "PhysLinkState:...................Disabled" in portstate(lab))
+    kill(lab)
+    again = start("builtin")
+    assert "PhysLinkState:...................Disabled" in portstate(again)
+    assert '"node-6"' not in str(discovered(again, "node-5"))
+    portstate(again, "enable")
+    until(lambda: "LinkState:.......................Active" in portstate(again))
+    kill(again)
+    assert "PhysLinkState:...................LinkUp" in portstate(start())
+
+
 def test_a_subnet_manager_inside_it_keeps_its_lids(start, journal):
     lab = start("builtin")
     lab.ibemu("console", input='Baselid "node-3"[1] 100\n')
