@@ -9,6 +9,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -48,6 +49,7 @@ inline std::string ReceiveSome(int socket) {
 // of each direction, so whoever does not read makes the other end wait, however
 // far it is.  `Out` and `In` are what the stream takes and gives, and have
 // "data".  Calls `heard` when the first message has come from the stream.
+// Needs a thread: without one, both end at once.
 //
 // The calls of gRPC that wait do so on the connection itself.  Those that call
 // back have a message pass through four threads, each to be woken: three times
@@ -56,17 +58,22 @@ template <class Out, class In, class Stream, class Cancel>
 void CarryNodeLink(
     UniqueFd socket, Stream& stream, const Cancel& cancel,
     const std::function<void()>& heard = [] {}) {
-  std::thread outward([&] {
-    Out message;
-    while (true) {
-      std::string bytes = ReceiveSome(socket.get());
-      if (bytes.empty()) break;
-      message.set_data(std::move(bytes));
-      if (!stream.Write(message)) break;
-    }
-    shutdown(socket.get(), SHUT_RDWR);  // ends what waits there for room
-    cancel();
-  });
+  std::thread outward;
+  try {
+    outward = std::thread([&] {
+      Out message;
+      while (true) {
+        std::string bytes = ReceiveSome(socket.get());
+        if (bytes.empty()) break;
+        message.set_data(std::move(bytes));
+        if (!stream.Write(message)) break;
+      }
+      shutdown(socket.get(), SHUT_RDWR);  // ends what waits there for room
+      cancel();
+    });
+  } catch (const std::system_error&) {
+    return cancel();
+  }
   In message;
   // A peer that sends anything else, or more than was agreed, is none.
   bool first = true;

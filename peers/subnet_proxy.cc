@@ -5,6 +5,7 @@
 #include <chrono>
 #include <future>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -155,7 +156,12 @@ absl::StatusOr<json> SubnetProxy::AttachHost(control::Parameters& parameters,
   }
   link->socket = std::move(socket);
   std::future<Attached> future = link->attached.get_future();
-  std::thread([stub = stub_, link] { Serve(*stub, *link); }).detach();
+  try {
+    std::thread([stub = stub_, link] { Serve(*stub, *link); }).detach();
+  } catch (const std::system_error& error) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no thread for the node link: ", error.what()));
+  }
   if (future.wait_for(kPatience) != std::future_status::ready) {
     link->context.TryCancel();
   }
