@@ -295,6 +295,10 @@ void Fabric::SetPort(PortId port, bool enabled) {
   if (enabled && impl_->static_sm) impl_->static_sm->ActivateLink(port);
 }
 
+void Fabric::OnBadKey(PortId port, const mad::BadKey& bad) {
+  impl_->endpoints.OnBadKey(port, bad);
+}
+
 void Fabric::SetBeyond(topology::NodeId node, RemoteAgents* agents,
                        topology::NodeId beyond, RemoteAdapter* adapter) {
   impl_->endpoints.SetAgents(node, agents);

@@ -15,6 +15,10 @@
 #include "topology/topology.h"
 #include "verbs/provider.h"
 
+namespace ibemu::mad {
+struct BadKey;
+}
+
 namespace ibemu::fabric {
 
 enum class PortId : uint32_t;
@@ -113,6 +117,9 @@ class Fabric {
   // Lets a port of a remote adapter train, or keeps it down, as its driver
   // wants.
   void SetPort(PortId port, bool enabled);
+  // Packets with a wrong key have come to a remote adapter: its port counts
+  // them, and tells the subnet manager.
+  void OnBadKey(PortId port, const mad::BadKey& bad);
 
   // Makes a node stand for one of another fabric, whose agents are there:
   // `agents` gets the MADs for them.  `adapter` is what is beyond its cables:

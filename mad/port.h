@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "mad/address.h"
+#include "mad/wire/notice.h"
 #include "mad/wire/port_info.h"
 
 namespace ibemu::mad {
@@ -21,6 +22,15 @@ class PortListener {
   // that of its destination GID; the port has dropped MADs for GIDs that it
   // does not have.
   virtual void OnReceive(const Arrival& arrival) = 0;
+};
+
+// A BadKey is what a port tells of packets whose P_Key or Q_Key is wrong.
+struct BadKey {
+  TrapNumber trap = TrapNumber::kBadPKey;  // or kBadQKey
+  BadKeyDetails details{};                 // of one packet
+  uint32_t packets = 1;                    // how many there were, not 0
+
+  bool operator==(const BadKey&) const = default;
 };
 
 // The fate of a MAD that was given to a port's own agents (SMA, PMA ...), as

@@ -40,6 +40,7 @@ class FabricCable : public hca::model::Cable {
   int PKeyCount() const override { return port_.PKeyCount(); }
   uint16_t PKeyAt(int index) const override { return port_.PKeyAt(index); }
   void SetIsSm(bool is_sm) override { port_.SetIsSm(is_sm); }
+  void OnBadKey(const mad::BadKey& bad) override { fabric_.OnBadKey(id_, bad); }
   void SetEnabled(bool enabled) override;
 
   fabric::PortId id() const { return id_; }

@@ -277,4 +277,8 @@ void JoinedHost::OnDescription(std::string_view text) {
   cables_->Describe(text);
 }
 
+void JoinedHost::OnBadKey(fabric::PortId port, const mad::BadKey& bad) {
+  cables_->cable(fabric_.subnet().port(port).number).OnBadKey(bad);
+}
+
 }  // namespace ibemu::daemon

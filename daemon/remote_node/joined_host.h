@@ -116,6 +116,7 @@ class JoinedHost final : private fabric::RemoteAdapter,
                             mad::MadBytes& reply) override;
   void SetIsSm(fabric::PortId port, bool is_sm) override;
   void OnDescription(std::string_view text) override;
+  void OnBadKey(fabric::PortId port, const mad::BadKey& bad) override;
 
   Loop& loop_;
   fabric::Fabric& fabric_;

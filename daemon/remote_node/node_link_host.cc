@@ -217,6 +217,12 @@ absl::Status NodeLinkHost::Handle(const NodeLinkSplitter::Message& message) {
     case NodeLinkMessage::kDescription:
       cables_->Describe(TextOf(message.payload));
       return absl::OkStatus();
+    case NodeLinkMessage::kBadKey: {
+      IBEMU_ASSIGN_OR_RETURN(const mad::BadKey bad,
+                             DecodeBadKey(message.payload));
+      cable.OnBadKey(bad);
+      return absl::OkStatus();
+    }
     case NodeLinkMessage::kEcho: {
       IBEMU_ASSIGN_OR_RETURN(const uint64_t number,
                              DecodeEcho(message.payload));
@@ -291,7 +297,8 @@ void NodeLinkHost::TellState(int port) {
   const FabricCable& cable = cables_->cable(port);
   NodeLinkPortState state{.info = cable.Info(),
                           .node_guid = cable.node_guid(),
-                          .ports = cables_->port_count()};
+                          .ports = cables_->port_count(),
+                          .takes_bad_keys = true};
   for (int i = 0; i < cable.GidCount(); ++i)
     state.gids.push_back(cable.GidAt(i));
   for (int i = 0; i < cable.PKeyCount(); ++i) {

@@ -26,9 +26,11 @@ namespace {
 // The most that is kept for a daemon.
 constexpr size_t kMostKept = 2 * RemoteCables::kMaxKept + PacketTrain::kLongest;
 
-// Whether packets are lost with a message that is dropped, and nothing else.
-bool HasPackets(NodeLinkMessage type) {
-  return type == NodeLinkMessage::kPacket || type == NodeLinkMessage::kTrain;
+// Messages that may be dropped when too much waits: packets, and what is told
+// of those with wrong keys.
+bool MayBeLost(NodeLinkMessage type) {
+  return type == NodeLinkMessage::kPacket || type == NodeLinkMessage::kTrain ||
+         type == NodeLinkMessage::kBadKey;
 }
 
 }  // namespace
@@ -65,6 +67,11 @@ int RemoteCable::PKeyCount() const {
 uint16_t RemoteCable::PKeyAt(int index) const {
   if (index < 0 || index >= PKeyCount()) return 0;
   return state_.p_keys[static_cast<size_t>(index)];
+}
+
+void RemoteCable::OnBadKey(const mad::BadKey& bad) {
+  if (!state_.takes_bad_keys) return;
+  cables_.Send(NodeLinkMessage::kBadKey, port_, EncodeBadKey(bad));
 }
 
 void RemoteCable::SetIsSm(bool is_sm) {
@@ -184,7 +191,7 @@ absl::Status RemoteCables::Dispatch() {
 void RemoteCables::Send(NodeLinkMessage type, int port,
                         std::span<const std::byte> payload) {
   const bool full = kept_.waiting() > kMaxKept;
-  if (!lost_.ok() || (full && HasPackets(type))) return;
+  if (!lost_.ok() || (full && MayBeLost(type))) return;
   if (full && kept_.waiting() > kMostKept) {
     return Lose(absl::UnavailableError("the daemon does not take anything"));
   }
@@ -314,7 +321,7 @@ absl::Status RemoteCables::Sort() {
     if (message.type == NodeLinkMessage::kState) {
       cable(message.port).state_ = std::move(state);
     }
-    if (pending_bytes_ > kMaxKept && HasPackets(message.type)) continue;
+    if (pending_bytes_ > kMaxKept && MayBeLost(message.type)) continue;
     if (pending_bytes_ > kMostKept) {
       return absl::UnavailableError("the daemon tells more than can be heard");
     }

@@ -46,6 +46,7 @@ class RemoteCable : public hca::model::Cable {
   int PKeyCount() const override;
   uint16_t PKeyAt(int index) const override;
   void SetIsSm(bool is_sm) override;
+  void OnBadKey(const mad::BadKey& bad) override;
   void SetEnabled(bool enabled) override;
 
  private:
@@ -59,8 +60,9 @@ class RemoteCable : public hca::model::Cable {
 
 // All ports of the node, over one socket.  Whoever owns it waits until fd() is
 // readable, or has_pending(), and calls Dispatch().  Nothing that is sent waits
-// for the daemon: what it does not take yet is kept.  Of packets, each way only
-// kMaxKept bytes are: others are lost.
+// for the daemon: what it does not take yet is kept.  Of packets, and of what
+// is told of those with wrong keys, each way only kMaxKept bytes are: others
+// are lost.
 class RemoteCables {
  public:
   // Who has the adapter.

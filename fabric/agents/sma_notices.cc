@@ -13,8 +13,10 @@ using mad::NoticeType, mad::Smp, mad::TrapNumber;
 
 namespace {
 
-void CountViolation(uint16_t& counter) {
-  if (counter != std::numeric_limits<uint16_t>::max()) ++counter;
+// The largest value stays.
+void CountViolations(uint32_t packets, uint16_t& counter) {
+  constexpr uint32_t kMost = std::numeric_limits<uint16_t>::max();
+  counter = static_cast<uint16_t>(counter + std::min(packets, kMost - counter));
 }
 
 }  // namespace
@@ -61,46 +63,33 @@ void SmaNotices::OnLocalChange(PortId id, LocalChange change) {
                details);
 }
 
-void SmaNotices::RaiseBadKey(PortId port, TrapNumber number,
-                             const BadKey& packet) {
-  traps_.Raise(port, number, NoticeType::kSecurity,
-               mad::BadKeyDetails{.lid1 = packet.slid,
-                                  .lid2 = packet.dlid,
-                                  .key = packet.key,
-                                  .sl = packet.sl,
-                                  .qp1 = packet.source_qpn,
-                                  .qp2 = packet.destination_qpn,
-                                  .gid1 = packet.sgid,
-                                  .gid2 = packet.dgid});
+void SmaNotices::OnBadKey(PortId port, const mad::BadKey& bad) {
+  mad::PortInfo& info = subnet_.port(port).info;
+  CountViolations(bad.packets, bad.trap == TrapNumber::kBadQKey
+                                   ? info.q_key_violations
+                                   : info.p_key_violations);
+  traps_.Raise(port, bad.trap, NoticeType::kSecurity, bad.details);
 }
 
-void SmaNotices::OnBadPKey(PortId port, const BadKey& packet) {
-  RaiseBadKey(port, TrapNumber::kBadPKey, packet);
-}
-
-void SmaNotices::OnBadQKey(PortId port, const BadKey& packet) {
-  RaiseBadKey(port, TrapNumber::kBadQKey, packet);
-}
-
-void SmaNotices::OnSwitchBadPKey(PortId id, const BadKey& packet) {
+void SmaNotices::OnSwitchBadPKey(PortId id, const mad::BadKeyDetails& packet) {
   NodePort& port = subnet_.port(id);
-  CountViolation(port.info.p_key_violations);
+  CountViolations(1, port.info.p_key_violations);
   const PortId end_port = subnet_.management_port(id);
   mad::BadPKeyAtSwitchDetails details;
   details.data_valid = mad::kDataValidLid1 | mad::kDataValidLid2 |
                        mad::kDataValidPKey | mad::kDataValidSl |
                        mad::kDataValidQp1 | mad::kDataValidQp2;
-  if (packet.sgid != wire::Gid{} || packet.dgid != wire::Gid{}) {
+  if (packet.gid1 != wire::Gid{} || packet.gid2 != wire::Gid{}) {
     details.data_valid |= mad::kDataValidGid1 | mad::kDataValidGid2;
   }
-  details.lid1 = packet.slid;
-  details.lid2 = packet.dlid;
+  details.lid1 = packet.lid1;
+  details.lid2 = packet.lid2;
   details.p_key = static_cast<uint16_t>(packet.key);
   details.sl = packet.sl;
-  details.qp1 = packet.source_qpn;
-  details.qp2 = packet.destination_qpn;
-  details.gid1 = packet.sgid;
-  details.gid2 = packet.dgid;
+  details.qp1 = packet.qp1;
+  details.qp2 = packet.qp2;
+  details.gid1 = packet.gid1;
+  details.gid2 = packet.gid2;
   details.switch_lid = subnet_.port(end_port).info.lid;
   details.port_num = port.number;
   traps_.Raise(end_port, TrapNumber::kBadPKeyAtSwitchPort,

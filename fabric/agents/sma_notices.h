@@ -3,13 +3,11 @@
 #ifndef IBEMU_FABRIC_AGENTS_SMA_NOTICES_H_
 #define IBEMU_FABRIC_AGENTS_SMA_NOTICES_H_
 
-#include <cstdint>
-
 #include "fabric/agents/traps.h"
 #include "fabric/subnet/subnet.h"
 #include "mad/address.h"
+#include "mad/port.h"
 #include "mad/wire/notice.h"
-#include "wire/types.h"
 
 namespace ibemu::fabric {
 
@@ -32,23 +30,14 @@ class SmaNotices {
   // violation: raises trap 256.
   void OnBadMKey(PortId port, const mad::Arrival& request);
 
-  // A packet with a wrong P_Key or Q_Key came to a port or passed it: raises
-  // trap 257 or 258 (an end port, which has counted the violation before) or
-  // 259 (a switch that enforces P_Keys).
-  struct BadKey {
-    uint32_t key = 0;
-    uint8_t sl = 0;
-    uint32_t source_qpn = 0, destination_qpn = 0;
-    wire::Lid slid{}, dlid{};
-    wire::Gid sgid{}, dgid{};  // zero without GRH
-  };
-  void OnBadPKey(PortId port, const BadKey& packet);
-  void OnBadQKey(PortId port, const BadKey& packet);
-  void OnSwitchBadPKey(PortId port, const BadKey& packet);
+  // Packets with a wrong P_Key or Q_Key came to an end port: counts them and
+  // raises trap 257 or 258.
+  void OnBadKey(PortId port, const mad::BadKey& bad);
+  // `packet`, with a wrong P_Key, came to or left a port of a switch that
+  // enforces them: counts it and raises trap 259.
+  void OnSwitchBadPKey(PortId port, const mad::BadKeyDetails& packet);
 
  private:
-  void RaiseBadKey(PortId port, mad::TrapNumber number, const BadKey& packet);
-
   Subnet& subnet_;
   Traps& traps_;
 };

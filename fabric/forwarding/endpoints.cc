@@ -1,7 +1,5 @@
 #include "fabric/forwarding/endpoints.h"
 
-#include <limits>
-
 #include "absl/strings/str_format.h"
 #include "fabric/packet/single_packet.h"
 #include "fabric/packet/transport.h"
@@ -14,7 +12,7 @@ namespace ibemu::fabric {
 namespace {
 
 using wire::Lid, mad::LocalVerdict, mad::MadHeader, mad::Method, mad::SmiStep,
-    mad::Smp;
+    mad::Smp, mad::TrapNumber;
 
 // Returns the port through which an SMP leaves while it is in the directed part
 // of its path, or 0 if it is routed by LID.
@@ -54,21 +52,20 @@ std::optional<uint8_t> FindGid(const NodePort& port, const wire::Gid& gid) {
   return std::nullopt;
 }
 
-void Saturate(uint16_t& counter) {
-  if (counter != std::numeric_limits<uint16_t>::max()) ++counter;
-}
-
-SmaNotices::BadKey BadKeyOf(const Packet& packet, uint32_t key) {
-  SmaNotices::BadKey bad;
-  bad.key = key;
-  bad.sl = packet.sl;
-  bad.source_qpn = packet.source_qpn;
-  bad.destination_qpn = packet.destination_qpn;
-  bad.slid = packet.slid;
-  bad.dlid = packet.dlid;
+mad::BadKey BadKeyOf(const Packet& packet, TrapNumber trap) {
+  mad::BadKey bad{
+      .trap = trap,
+      .details = {.lid1 = packet.slid,
+                  .lid2 = packet.dlid,
+                  .key = trap == TrapNumber::kBadQKey ? packet.q_key
+                                                      : packet.p_key,
+                  .sl = packet.sl,
+                  .qp1 = packet.source_qpn,
+                  .qp2 = packet.destination_qpn},
+      .packets = packet.Count()};
   if (packet.grh) {
-    bad.sgid = packet.grh->sgid;
-    bad.dgid = packet.grh->dgid;
+    bad.details.gid1 = packet.grh->sgid;
+    bad.details.gid2 = packet.grh->dgid;
   }
   return bad;
 }
@@ -190,11 +187,7 @@ int Endpoints::AdmitByPKey(PortId id, const Packet& packet) {
 }
 
 void Endpoints::OnBadPKey(PortId id, const Packet& packet) {
-  for (uint32_t i = 0; i < packet.Count(); ++i) {
-    Saturate(subnet_.port(id).info.p_key_violations);
-  }
-  if (AgentsOf(subnet_.port(id).node) != nullptr) return;
-  agents_.notices().OnBadPKey(id, BadKeyOf(packet, packet.p_key));
+  OnBadKey(id, BadKeyOf(packet, TrapNumber::kBadPKey));
 }
 
 bool Endpoints::IsForUs(PortId port, const RouteHeader& grh) const {
@@ -203,9 +196,14 @@ bool Endpoints::IsForUs(PortId port, const RouteHeader& grh) const {
 }
 
 void Endpoints::OnBadQKey(PortId id, const Packet& packet) {
-  Saturate(subnet_.port(id).info.q_key_violations);
-  if (AgentsOf(subnet_.port(id).node) != nullptr) return;
-  agents_.notices().OnBadQKey(id, BadKeyOf(packet, packet.q_key));
+  OnBadKey(id, BadKeyOf(packet, TrapNumber::kBadQKey));
+}
+
+void Endpoints::OnBadKey(PortId id, const mad::BadKey& bad) {
+  if (RemoteAgents* const remote = AgentsOf(subnet_.port(id).node)) {
+    return remote->OnBadKey(id, bad);
+  }
+  agents_.notices().OnBadKey(id, bad);
 }
 
 wire::Gid Endpoints::GidAt(PortId port, int index) const {
@@ -268,7 +266,8 @@ void Endpoints::OnPacket(PortId ingress, const Packet& packet) {
 }
 
 void Endpoints::OnEnforcedPKey(PortId port, const Packet& packet) {
-  agents_.notices().OnSwitchBadPKey(port, BadKeyOf(packet, packet.p_key));
+  agents_.notices().OnSwitchBadPKey(
+      port, BadKeyOf(packet, TrapNumber::kBadPKey).details);
 }
 
 void Endpoints::OnSmp(PortId ingress, const Packet& packet) {

@@ -86,11 +86,14 @@ class Endpoints : public PacketSink, public MadSender {
   // Checks that every queue pair makes.  AdmitByPKey() returns the index of the
   // P_Key that admits the packet; if there is none, it counts a violation and
   // returns -1.  IsForUs() returns true if the destination GID is one of the
-  // port's or a multicast GID.  OnBadPKey() and OnBadQKey() count a violation.
+  // port's or a multicast GID.  OnBadPKey() and OnBadQKey() count a violation,
+  // and the node's agents tell the subnet manager.
   int AdmitByPKey(PortId port, const Packet& packet);
   void OnBadPKey(PortId port, const Packet& packet);
   bool IsForUs(PortId port, const RouteHeader& grh) const;
   void OnBadQKey(PortId port, const Packet& packet);
+  // The same of packets that came to the port's adapter elsewhere.
+  void OnBadKey(PortId port, const mad::BadKey& bad);
   wire::Gid GidAt(PortId port, int index) const;
 
   // Asks the node's own agents, then the management service.

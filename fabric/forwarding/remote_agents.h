@@ -21,6 +21,10 @@ class RemoteAgents {
   virtual void SetIsSm(PortId port, bool is_sm) = 0;
   // As mad::Device::SetNodeDescription(); here it has changed already.
   virtual void OnDescription(std::string_view text) = 0;
+  // Packets with a wrong key have come to the port: the agents count them, and
+  // tell the subnet manager.  The port here has the count when it is next made
+  // a copy of theirs.
+  virtual void OnBadKey(PortId port, const mad::BadKey& bad) = 0;
 
  protected:
   ~RemoteAgents() = default;

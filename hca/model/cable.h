@@ -62,6 +62,9 @@ class Cable {
 
   // SET_PORT: sets CapabilityMask.IsSM.
   virtual void SetIsSm(bool is_sm) = 0;
+  // Packets with a wrong P_Key or Q_Key have come: the firmware's agents count
+  // them, and tell the subnet manager (IBA vol 1 §10.9.4).
+  virtual void OnBadKey(const mad::BadKey& bad) = 0;
   // INIT_PORT, CLOSE_PORT: lets the link train, or takes it down.
   virtual void SetEnabled(bool enabled) = 0;
 };

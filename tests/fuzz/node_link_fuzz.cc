@@ -191,6 +191,9 @@ class Others {
   static constexpr std::array<std::pair<topology::NodeId, int>, 5> kPlaces = {
       {{kAlice, 1}, {kBob, 1}, {kSwitch, 0}, {kSwitch, 1}, {kSwitch, 2}}};
 
+  static constexpr std::array<std::pair<topology::NodeId, int>, 4> kWithLids = {
+      {{kAlice, 1}, {kBob, 1}, {kSwitch, 0}, {kCarol, 1}}};
+
   struct View {
     std::vector<mad::PortInfo> infos;
     std::vector<uint64_t> numbers;
@@ -214,9 +217,13 @@ class Others {
       }
     }
     const fabric::SwitchState& state = *subnet.node(kSwitch).sw;
-    view.numbers.push_back(state.info.linear_fdb_top);
-    for (uint16_t lid = 1; lid < 10; ++lid) {
-      view.numbers.push_back(state.linear.Lookup(wire::Lid{lid}));
+    // Mallory may give itself any LID that nobody else has: a subnet manager
+    // keeps it, and makes routes to it.
+    for (const auto& [node, number] : kWithLids) {
+      const wire::Lid lid = subnet.port(subnet.port_id(node, number)).info.lid;
+      view.numbers.push_back(static_cast<uint64_t>(lid));
+      view.numbers.push_back(state.linear.Lookup(lid));
+      Require(static_cast<uint16_t>(lid) <= state.info.linear_fdb_top);
     }
     return view;
   }
@@ -464,6 +471,21 @@ class Scene {
   static constexpr size_t kMostMemory =
       (size_t{1} << 20) + 2 * PacketTrain::kLongest;
 
+  static constexpr uint8_t kTellsOfABadKey = 0xf0;
+
+  void TellOfABadKey(int port, FuzzInput& input) {
+    const bool q_key = input.Byte() % 2 != 0;
+    const mad::BadKey bad{
+        .trap = q_key ? mad::TrapNumber::kBadQKey : mad::TrapNumber::kBadPKey,
+        .details = {.lid1 = wire::Lid{input.Short()},
+                    .lid2 = wire::Lid{input.Short()},
+                    .key = input.Short(),
+                    .qp1 = input.Short(),
+                    .qp2 = input.Short()},
+        .packets = uint32_t{1} << input.Byte() % 32};
+    mallory_->Tell(NodeLinkMessage::kBadKey, port, EncodeBadKey(bad));
+  }
+
   void Act(FuzzInput& input) {
     switch (input.Byte() % 16) {
       case 0:
@@ -495,9 +517,13 @@ class Scene {
       }
       case 4: {
         const uint8_t what = input.Byte();
+        const int port = 1 + what / 2 % kMallorysPorts;
+        if (what >= kTellsOfABadKey) {
+          TellOfABadKey(port, input);
+          break;
+        }
         const std::byte flag{static_cast<uint8_t>(what % 2)};
-        mallory_->Tell(NodeLinkMessage::kIsSm, 1 + what / 2 % kMallorysPorts,
-                       std::span(&flag, 1));
+        mallory_->Tell(NodeLinkMessage::kIsSm, port, std::span(&flag, 1));
         break;
       }
       case 5:

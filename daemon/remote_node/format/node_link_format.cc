@@ -118,7 +118,8 @@ std::vector<std::byte> EncodeState(const NodeLinkPortState& state) {
                     .node_guid = state.node_guid,
                     .gids = static_cast<uint16_t>(state.gids.size()),
                     .p_keys = static_cast<uint16_t>(state.p_keys.size()),
-                    .ports = static_cast<uint8_t>(state.ports)},
+                    .ports = static_cast<uint8_t>(state.ports),
+                    .takes_bad_keys = state.takes_bad_keys},
       bytes);
   for (const wire::Gid& gid : state.gids) wire::Append(gid, bytes);
   for (const uint16_t p_key : state.p_keys) {
@@ -141,7 +142,8 @@ absl::StatusOr<NodeLinkPortState> DecodeState(
   std::span<const std::byte> left = *after;
   NodeLinkPortState state{.info = header.info,
                           .node_guid = header.node_guid,
-                          .ports = header.ports};
+                          .ports = header.ports,
+                          .takes_bad_keys = header.takes_bad_keys};
   for (int i = 0; i < header.gids; ++i) {
     state.gids.push_back(wire::Decode<wire::Gid>(left));
     left = left.subspan(wire::kBytes<wire::Gid>);
@@ -209,6 +211,31 @@ absl::StatusOr<uint64_t> DecodeEcho(std::span<const std::byte> payload) {
   const auto after = After<NodeLinkEcho>(payload, 0, "an echo");
   if (!after.ok()) return after.status();
   return wire::Decode<NodeLinkEcho>(payload).number;
+}
+
+std::vector<std::byte> EncodeBadKey(const mad::BadKey& bad) {
+  std::vector<std::byte> bytes;
+  wire::Append(
+      NodeLinkBadKey{
+          .packets = bad.packets, .trap = bad.trap, .details = bad.details},
+      bytes);
+  return bytes;
+}
+
+absl::StatusOr<mad::BadKey> DecodeBadKey(std::span<const std::byte> payload) {
+  const auto after = After<NodeLinkBadKey>(payload, 0, "a bad key");
+  if (!after.ok()) return after.status();
+  const auto told = wire::Decode<NodeLinkBadKey>(payload);
+  if (told.trap != mad::TrapNumber::kBadPKey &&
+      told.trap != mad::TrapNumber::kBadQKey) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "trap %d is not about a P_Key or Q_Key", static_cast<int>(told.trap)));
+  }
+  if (told.packets == 0) {
+    return absl::InvalidArgumentError("no packet has a bad key");
+  }
+  return mad::BadKey{
+      .trap = told.trap, .details = told.details, .packets = told.packets};
 }
 
 void NodeLinkSplitter::Add(std::span<const std::byte> bytes) {

@@ -43,6 +43,7 @@ enum class NodeLinkMessage : uint8_t {
   kEcho = 15,        // to the adapter, and at once back as it is: NodeLinkEcho
   kPacketsMoved = 16,  // both ways, empty: what follows of packets goes by a
                        // connection of their own (packet_connection.h)
+  kBadKey = 17,        // to the node's agents, if they take it: NodeLinkBadKey
 };
 
 // Before each message.
@@ -73,15 +74,18 @@ struct NodeLinkState {
   wire::Guid node_guid{};
   uint16_t gids = 0, p_keys = 0;
   uint8_t ports = 0;  // of the node
+  // The node's daemon knows kBadKey; one of an older version does not.
+  bool takes_bad_keys = false;
 
   static constexpr auto Layout() {
     using T = NodeLinkState;
     using wire::Reserved, wire::Rw;
-    return wire::Table(Rw(&T::info, "PortInfo", 512, 0),
-                       Rw(&T::node_guid, "NodeGUID", 64, 512),
-                       Rw(&T::gids, "GidCount", 16, 576),
-                       Rw(&T::p_keys, "PKeyCount", 16, 592),
-                       Rw(&T::ports, "PortCount", 8, 608), Reserved(24, 616));
+    return wire::Table(
+        Rw(&T::info, "PortInfo", 512, 0),
+        Rw(&T::node_guid, "NodeGUID", 64, 512),
+        Rw(&T::gids, "GidCount", 16, 576), Rw(&T::p_keys, "PKeyCount", 16, 592),
+        Rw(&T::ports, "PortCount", 8, 608),
+        Rw(&T::takes_bad_keys, "TakesBadKeys", 1, 616), Reserved(23, 617));
   }
 };
 static_assert(wire::Tiles<NodeLinkState>());
@@ -200,6 +204,24 @@ struct NodeLinkEcho {
 };
 static_assert(wire::Tiles<NodeLinkEcho>());
 
+// A NodeLinkBadKey is a mad::BadKey.
+struct NodeLinkBadKey {
+  static constexpr int kBits = 496;
+
+  uint32_t packets = 0;
+  mad::TrapNumber trap{};
+  mad::BadKeyDetails details{};
+
+  static constexpr auto Layout() {
+    using T = NodeLinkBadKey;
+    using wire::Reserved, wire::Rw;
+    return wire::Table(Rw(&T::packets, "Packets", 32, 0),
+                       Rw(&T::trap, "TrapNumber", 16, 32), Reserved(16, 48),
+                       Rw(&T::details, "DataDetails", 432, 64));
+  }
+};
+static_assert(wire::Tiles<NodeLinkBadKey>());
+
 // A packet from LRH to ICRC.  REQUIRES: a single one.
 std::vector<std::byte> EncodePacket(const fabric::Packet& packet);
 
@@ -222,6 +244,7 @@ struct NodeLinkPortState {
   mad::PortInfo info{};
   wire::Guid node_guid{};
   int ports = 0;  // of the node
+  bool takes_bad_keys = false;
   std::vector<wire::Gid> gids{};
   std::vector<uint16_t> p_keys{};
 };
@@ -245,6 +268,10 @@ absl::StatusOr<NodeLinkLeaseUsage> DecodeLeaseUsage(
 std::vector<std::byte> EncodeEcho(uint64_t number);
 // Errors: InvalidArgument.
 absl::StatusOr<uint64_t> DecodeEcho(std::span<const std::byte> payload);
+
+std::vector<std::byte> EncodeBadKey(const mad::BadKey& bad);
+// Errors: InvalidArgument.
+absl::StatusOr<mad::BadKey> DecodeBadKey(std::span<const std::byte> payload);
 
 // A NodeLinkSplitter cuts a stream into messages.
 class NodeLinkSplitter {

@@ -23,8 +23,10 @@
 #include "daemon/remote_node/remote_cable.h"
 #include "fabric/packet/packet_parser.h"
 #include "fabric/packet/transport.h"
+#include "fabric/subnet/fabric_watcher.h"
 #include "launch/pass_descriptor.h"
 #include "mad/wire/node_info.h"
+#include "mad/wire/notice.h"
 #include "mad/wire/smp.h"
 #include "testing/lab.h"
 #include "testing/mad_builder.h"
@@ -153,6 +155,41 @@ TEST_F(JoinedHostTest, ADaemonThatComesAnewBringsItsOwnConnection) {
   ConnectPackets();
   EXPECT_TRUE(there_->has_packet_connection());
   ExpectThatQueuePairsTalk();
+}
+
+struct TrapWatcher : fabric::FabricWatcher {
+  void OnPortChange(fabric::PortId) override {}
+  void OnDrop(const fabric::DroppedPacket&) override {}
+  void OnTrap(fabric::PortId port, const mad::Notice& notice, bool) override {
+    traps.emplace_back(port, notice.trap_number);
+  }
+
+  std::vector<std::pair<fabric::PortId, mad::TrapNumber>> traps;
+};
+
+TEST_F(JoinedHostTest, APacketWithAWrongKeyIsCountedAndToldWhereTheSubnetIs) {
+  lab_.PortOf("host-2", 1).info.master_sm_lid = lab_.LidOf("host-1");
+  TrapWatcher watcher;
+  lab_.fabric.AddWatcher(watcher);
+  fabric::Packet packet;
+  packet.slid = lab_.LidOf("host-1");
+  packet.dlid = lab_.LidOf("host-2");
+  packet.destination_qpn = 1;
+  packet.q_key = mad::kQp1QKey;
+  packet.p_key = 0x1234;
+  lab_.fabric.SendFrom(lab_.IdOf("host-1", 1), packet);
+  packet.p_key = 0xffff;
+  packet.q_key = 7;
+  lab_.fabric.SendFrom(lab_.IdOf("host-1", 1), packet);
+  Settle();
+  lab_.fabric.RemoveWatcher(watcher);
+  const mad::PortInfo& info = lab_.PortOf("host-2", 1).info;
+  EXPECT_EQ(info.p_key_violations, 1);
+  EXPECT_EQ(info.q_key_violations, 1);
+  const fabric::PortId port = lab_.IdOf("host-2", 1);
+  EXPECT_THAT(watcher.traps,
+              ElementsAre(std::pair(port, mad::TrapNumber::kBadPKey),
+                          std::pair(port, mad::TrapNumber::kBadQKey)));
 }
 
 TEST_F(JoinedHostTest, ACutLinkThereIsDownHere) {
@@ -333,6 +370,26 @@ TEST_F(JoinedHostsAgentsTest, AreToldWhatThePortsHostIs) {
   fabric_.device(kNode).SetNodeDescription("weaver mlx5_0");
   EXPECT_THAT(Heard(), ElementsAre(NodeLinkMessage::kDescription));
   EXPECT_THAT(last_.payload, SizeIs(13));
+}
+
+TEST_F(JoinedHostsAgentsTest, AreToldOfWrongKeysIfTheySayThatTheyTakeIt) {
+  fabric::Packet packet;
+  packet.slid = wire::Lid{7};
+  packet.dlid = wire::Lid{5};
+  packet.destination_qpn = 1;
+  packet.p_key = 0x1234;
+  Say(NodeLinkMessage::kPacket, EncodePacket(packet));
+  loop_.Poll();
+  EXPECT_THAT(Heard(), IsEmpty()) << "as a daemon of an older version";
+  Say(NodeLinkMessage::kState,
+      EncodeState({.info = fabric_.device(kNode).port(1).Info(),
+                   .ports = 1,
+                   .takes_bad_keys = true,
+                   .p_keys = {0xffff}}));
+  Say(NodeLinkMessage::kPacket, EncodePacket(packet));
+  loop_.Poll();
+  ASSERT_THAT(Heard(), ElementsAre(NodeLinkMessage::kBadKey));
+  EXPECT_EQ(DecodeBadKey(last_.payload).value().details.key, 0x1234u);
 }
 
 struct EventList final : verbs::AsyncEventListener {

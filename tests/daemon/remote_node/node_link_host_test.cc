@@ -157,6 +157,18 @@ TEST_F(NodeLinkHostTest, TheNodeIsCalledWhatItsHostCallsIt) {
   EXPECT_EQ(fabric_.device(kHost2).node_description(), "weaver mlx5_0");
 }
 
+TEST_F(NodeLinkHostTest, CountsPacketsWithAWrongKeyUpToTheLargestNumber) {
+  Adopt();
+  RemoteCable& cable = remote_->cable(1);
+  cable.OnBadKey({.trap = mad::TrapNumber::kBadPKey, .packets = 3});
+  cable.OnBadKey({.trap = mad::TrapNumber::kBadQKey, .packets = 1});
+  cable.OnBadKey({.trap = mad::TrapNumber::kBadQKey, .packets = 0xffffffff});
+  mad::MadBytes reply;
+  cable.ProcessLocal({}, reply);  // comes after them
+  EXPECT_EQ(cable.Info().p_key_violations, 3);
+  EXPECT_EQ(cable.Info().q_key_violations, 0xffff);
+}
+
 TEST_F(NodeLinkHostTest, TellsThatProgramsAreToRegisterAgain) {
   Adopt();
   InDaemon(

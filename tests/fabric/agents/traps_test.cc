@@ -152,22 +152,21 @@ TEST_F(TrapsTest, ReportsABadMKeyWithTheWayItCame) {
 }
 
 TEST_F(TrapsTest, ReportsBadKeysOfPackets) {
-  const SmaNotices::BadKey packet = {.key = 0x8001,
+  const mad::BadKeyDetails packet = {.lid1 = Lid{6},
+                                     .lid2 = Lid{5},
+                                     .key = 0x8001,
                                      .sl = 2,
-                                     .source_qpn = 17,
-                                     .destination_qpn = 1,
-                                     .slid = Lid{6},
-                                     .dlid = Lid{5}};
-  sma_.notices().OnBadPKey(subnet_.port_id(kHost, 1), packet);
-  EXPECT_EQ(LastNotice().trap_number, TrapNumber::kBadPKey);
-  const auto details = LastDetails<mad::BadKeyDetails>();
-  EXPECT_EQ(details.key, 0x8001u);
-  EXPECT_EQ(details.lid1, Lid{6});
-  EXPECT_EQ(details.lid2, Lid{5});
-  EXPECT_EQ(details.qp1, 17u);
-
-  sma_.notices().OnBadQKey(subnet_.port_id(kHost, 1), packet);
-  EXPECT_EQ(LastNotice().trap_number, TrapNumber::kBadQKey);
+                                     .qp1 = 17,
+                                     .qp2 = 1};
+  for (const TrapNumber trap : {TrapNumber::kBadPKey, TrapNumber::kBadQKey}) {
+    sma_.notices().OnBadKey(subnet_.port_id(kHost, 1),
+                            {.trap = trap, .details = packet});
+    EXPECT_EQ(LastNotice().trap_number, trap);
+    EXPECT_EQ(LastNotice().type, mad::NoticeType::kSecurity);
+    EXPECT_EQ(LastDetails<mad::BadKeyDetails>(), packet);
+  }
+  EXPECT_EQ(PortOf(kHost, 1).info.p_key_violations, 1);
+  EXPECT_EQ(PortOf(kHost, 1).info.q_key_violations, 1);
 
   sma_.notices().OnSwitchBadPKey(subnet_.port_id(kSwitch, 3), packet);
   EXPECT_EQ(mads_.sent.back().first, subnet_.port_id(kSwitch, 0));
@@ -179,7 +178,8 @@ TEST_F(TrapsTest, ReportsBadKeysOfPackets) {
 
 TEST_F(TrapsTest, KeepsALimitedNumberOfNotices) {
   for (uint32_t key = 1; key <= 100; ++key) {
-    sma_.notices().OnBadPKey(subnet_.port_id(kHost, 1), {.key = key});
+    sma_.notices().OnBadKey(subnet_.port_id(kHost, 1),
+                            {.details = {.key = key}});
   }
   EXPECT_THAT(mads_.sent, SizeIs(16));
 }

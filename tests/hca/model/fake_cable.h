@@ -3,6 +3,8 @@
 #define IBEMU_TESTS_HCA_MODEL_MLX4_FAKE_CABLE_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -53,6 +55,10 @@ class FakeCable : public Cable {
     return index == 0 ? p_key : uint16_t{0};
   }
   void SetIsSm(bool new_is_sm) override { is_sm = new_is_sm; }
+  void OnBadKey(const mad::BadKey& bad) override {
+    bad_keys[bad.trap] += bad.packets;
+    last_bad_key = bad.details;
+  }
   void SetEnabled(bool new_enabled) override { enabled = new_enabled; }
 
   // Joins two wires to a cable.
@@ -73,6 +79,8 @@ class FakeCable : public Cable {
   int lose = 0;  // 1: the next packet is lost, 2: the one after ...
   std::vector<std::vector<std::byte>> sent;
   std::vector<mad::Arrival> arrivals;
+  std::map<mad::TrapNumber, uint32_t> bad_keys;  // packets with them
+  mad::BadKeyDetails last_bad_key;
 };
 
 }  // namespace ibemu::hca::model

@@ -9,12 +9,14 @@ namespace ibemu::hca::model::mlx4 {
 
 void ConnectedQueuePair::Receive(const ParsedPacket& packet) {
   // Packets of other services are dropped (IBA vol 1 §9.6.1).
-  if (!CanReceive() || !PKeyMatches(packet.bth.p_key) ||
-      packet.bth.opcode >> wire::opcode::kServiceShift !=
-          static_cast<int>(context_.service) ||
-      packet.lrh.slid != wire::Lid{context_.primary.rlid}) {
+  if (!CanReceive() || packet.bth.opcode >> wire::opcode::kServiceShift !=
+                           static_cast<int>(context_.service)) {
     return;
   }
+  if (!PKeyMatches(packet.bth.p_key)) {
+    return ReportBadKey(packet, mad::TrapNumber::kBadPKey, packet.bth.p_key);
+  }
+  if (packet.lrh.slid != wire::Lid{context_.primary.rlid}) return;
   if (!std::exchange(established_, true) && state() == prm::QpState::kRtr) {
     environment_.events().Report(prm::EventType::kCommunicationEstablished, 0,
                                  prm::QueueEvent{.number = qpn()});

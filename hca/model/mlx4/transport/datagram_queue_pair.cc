@@ -130,20 +130,29 @@ std::optional<uint16_t> DatagramQueuePair::Admit(
   // QP0 has no keys at all, and QP1 accepts every P_Key in the port's table
   // (IBA vol 1 §10.2.4).
   if (special_ == 0) return 0;
+  const auto refuse = [&](mad::TrapNumber trap,
+                          uint32_t key) -> std::optional<uint16_t> {
+    ReportBadKey(packet, trap, key, deth.source_qpn);
+    return std::nullopt;
+  };
   if (!special_) {
-    if (deth.q_key != context_.qkey || !PKeyMatches(packet.bth.p_key)) {
-      return std::nullopt;
+    if (!PKeyMatches(packet.bth.p_key)) {
+      // Members of a group may be in several partitions.
+      if (!wire::IsUnicast(packet.lrh.dlid)) return std::nullopt;
+      return refuse(mad::TrapNumber::kBadPKey, packet.bth.p_key);
+    }
+    if (deth.q_key != context_.qkey) {
+      return refuse(mad::TrapNumber::kBadQKey, deth.q_key);
     }
     return context_.primary.pkey_index;
   }
-  if (deth.q_key != mad::kQp1QKey) return std::nullopt;
   const Cable& cable = environment_.ports().cable(port());
   for (int i = 0; i < cable.PKeyCount(); ++i) {
-    if (wire::MayTalk(cable.PKeyAt(i), packet.bth.p_key)) {
-      return static_cast<uint16_t>(i);
-    }
+    if (!wire::MayTalk(cable.PKeyAt(i), packet.bth.p_key)) continue;
+    if (deth.q_key == mad::kQp1QKey) return static_cast<uint16_t>(i);
+    return refuse(mad::TrapNumber::kBadQKey, deth.q_key);
   }
-  return std::nullopt;
+  return refuse(mad::TrapNumber::kBadPKey, packet.bth.p_key);
 }
 
 void DatagramQueuePair::Receive(const ParsedPacket& incoming) {

@@ -164,6 +164,23 @@ bool ModelQueuePair::PKeyMatches(uint16_t peer) {
   return wire::MayTalk(cable.PKeyAt(context_.primary.pkey_index), peer);
 }
 
+void ModelQueuePair::ReportBadKey(const ParsedPacket& packet,
+                                  mad::TrapNumber trap, uint32_t key,
+                                  uint32_t source_qpn) {
+  mad::BadKey bad{.trap = trap,
+                  .details = {.lid1 = packet.lrh.slid,
+                              .lid2 = packet.lrh.dlid,
+                              .key = key,
+                              .sl = packet.lrh.sl,
+                              .qp1 = source_qpn,
+                              .qp2 = packet.bth.destination_qpn}};
+  if (packet.grh) {
+    bad.details.gid1 = packet.grh->sgid;
+    bad.details.gid2 = packet.grh->dgid;
+  }
+  environment_.ports().cable(port()).OnBadKey(bad);
+}
+
 wire::LocalRouteHeader RouteTo(Cable& cable, uint16_t dlid, uint8_t path_bits,
                                uint8_t sl) {
   const mad::PortInfo info = cable.Info();

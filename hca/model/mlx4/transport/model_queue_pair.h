@@ -15,6 +15,7 @@
 #include "hca/model/mlx4/queues/model_send_queue.h"
 #include "hca/model/mlx4/queues/ports.h"
 #include "hca/model/mlx4/queues/shared_receive_queues.h"
+#include "mad/port.h"
 
 namespace ibemu::hca::model::mlx4 {
 
@@ -107,6 +108,10 @@ class ModelQueuePair {
 
   // Returns true if a peer's P_Key matches that of this queue pair.
   bool PKeyMatches(uint16_t peer);
+  // The port counts a packet whose `key`, a P_Key or a Q_Key, is wrong.
+  // `source_qpn`: 0 if the packet does not say.
+  void ReportBadKey(const ParsedPacket& packet, mad::TrapNumber trap,
+                    uint32_t key, uint32_t source_qpn = 0);
 
   QpEnvironment& environment_;
   prm::QpContext context_;

@@ -86,6 +86,31 @@ TEST(NodeLinkFormat, WhatIsSaidOfALeaseHasOneLength) {
   EXPECT_FALSE(DecodeLeaseUsage(Bytes(4)).ok());
 }
 
+TEST(NodeLinkFormat, ABadKeyIsAPKeyOrAQKeyAndNothingElse) {
+  mad::BadKey bad{.trap = mad::TrapNumber::kBadQKey,
+                  .details = {.lid1 = wire::Lid{1},
+                              .lid2 = wire::Lid{2},
+                              .key = 0x80000003,
+                              .sl = 4,
+                              .qp1 = 5,
+                              .qp2 = 0xffffff,
+                              .gid1 = {6, 7},
+                              .gid2 = {8, 9}},
+                  .packets = 10};
+  for (const auto trap :
+       {mad::TrapNumber::kBadPKey, mad::TrapNumber::kBadQKey}) {
+    bad.trap = trap;
+    EXPECT_EQ(DecodeBadKey(EncodeBadKey(bad)).value(), bad);
+  }
+  bad.trap = mad::TrapNumber::kBadMKey;
+  EXPECT_EQ(DecodeBadKey(EncodeBadKey(bad)).status().message(),
+            "trap 256 is not about a P_Key or Q_Key");
+  bad.trap = mad::TrapNumber::kBadPKey;
+  bad.packets = 0;
+  EXPECT_FALSE(DecodeBadKey(EncodeBadKey(bad)).ok());
+  EXPECT_FALSE(DecodeBadKey(Bytes(61)).ok());
+}
+
 TEST(NodeLinkFormat, AReplyKeepsItsVerdict) {
   for (const auto verdict :
        {mad::LocalVerdict::kReply, mad::LocalVerdict::kConsumed,
@@ -106,6 +131,10 @@ TEST(NodeLinkFormat, AStateKeepsTheTables) {
   state.ports = 2;
   state.gids = {{1, 2}, {3, 4}};
   state.p_keys = {0xffff, 0x8001, 0x7fff};
+  for (const bool takes : {true, false}) {
+    state.takes_bad_keys = takes;
+    EXPECT_EQ(DecodeState(EncodeState(state)).value().takes_bad_keys, takes);
+  }
   const auto back = DecodeState(EncodeState(state));
   ASSERT_TRUE(back.ok()) << back.status();
   EXPECT_EQ(back->info.lid, wire::Lid{17});

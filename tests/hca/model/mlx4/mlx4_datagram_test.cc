@@ -13,6 +13,9 @@ using prm::CqeSyndrome;
 using prm::EventType;
 using prm::Opcode;
 using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
 using Status = prm::CommandStatus;
 
 constexpr uint32_t kQKey = 0x1234;
@@ -45,9 +48,34 @@ class Mlx4Datagrams : public ::testing::Test {
     return segment;
   }
 
+  // Makes queue pairs of `there_` the members of a group, and returns where its
+  // datagrams go.
+  prm::DatagramSegment Group(const std::vector<uint32_t>& members) {
+    const std::array<uint8_t, 16> gid{0xff, 0x12};
+    there_.machine.PutWord(there_.inbox, 0xff120000);
+    for (int i = 1; i < 4; ++i) there_.machine.PutWord(there_.inbox + 4 * i, 0);
+    there_.Command(Opcode::kMgidHash, 0, 0, there_.inbox);
+    group_ = static_cast<uint32_t>(there_.out_value);
+    for (size_t i = 0; i < members.size(); ++i) {
+      there_.machine.Put(there_.inbox + 32 + 4 * i,
+                         prm::McgMember{.qpn = members[i]});
+    }
+    EXPECT_EQ(there_.Give(Opcode::kWriteMcg, group_,
+                          prm::McgHeader{.member_count = static_cast<uint32_t>(
+                                             members.size()),
+                                         .gid = gid}),
+              Status::kOk);
+    prm::DatagramSegment to = To(0xc001);
+    to.remote_qpn = 0xffffff;
+    to.address.grh = true;
+    to.address.rgid = gid;
+    return to;
+  }
+
   testing::VirtualTimers timers_;
   FakeHost here_{timers_, 5};
   FakeHost there_{timers_, 6};
+  uint32_t group_ = 0;  // its index
 };
 
 TEST_F(Mlx4Datagrams, CarryAMessageAcrossTheWire) {
@@ -107,11 +135,25 @@ TEST_F(Mlx4Datagrams, AreDroppedForAWrongKeyOrWithoutAPlace) {
   here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)));
   timers_.RunPending();
   there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
+  EXPECT_THAT(there_.cables[0].bad_keys, IsEmpty());
   here_.Post(kQpn, Send(), Concat(To(6, kQKey + 1), FakeHost::At(0, 4)));
   timers_.RunPending();
+  mad::BadKeyDetails told{.lid1 = wire::Lid{5},
+                          .lid2 = wire::Lid{6},
+                          .key = kQKey + 1,
+                          .qp1 = kQpn,
+                          .qp2 = kQpn};
+  EXPECT_THAT(there_.cables[0].bad_keys,
+              ElementsAre(Pair(mad::TrapNumber::kBadQKey, 1u)));
+  EXPECT_EQ(there_.cables[0].last_bad_key, told);
   there_.cables[0].p_key = 0x8001;
   here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)));
   timers_.RunPending();
+  told.key = 0xffff;
+  EXPECT_THAT(there_.cables[0].bad_keys,
+              ElementsAre(Pair(mad::TrapNumber::kBadPKey, 1u),
+                          Pair(mad::TrapNumber::kBadQKey, 1u)));
+  EXPECT_EQ(there_.cables[0].last_bad_key, told);
   EXPECT_TRUE(there_.Empty(FakeHost::kReceiveCq));
   EXPECT_EQ(there_.Query(kQpn).state, prm::QpState::kRts);
 }
@@ -210,22 +252,9 @@ TEST_F(Mlx4Datagrams, BreakTheReceiverWhoseBuffersAreTooShort) {
 
 TEST_F(Mlx4Datagrams, ReachTheMembersOfAMulticastGroup) {
   Start(there_, kQpn + 1);
-  std::array<uint8_t, 16> gid{0xff, 0x12};
-  there_.machine.PutWord(there_.inbox, 0xff120000);
-  for (int i = 1; i < 4; ++i) there_.machine.PutWord(there_.inbox + 4 * i, 0);
-  there_.Command(Opcode::kMgidHash, 0, 0, there_.inbox);
-  const auto index = static_cast<uint32_t>(there_.out_value);
-  there_.machine.Put(there_.inbox + 32, prm::McgMember{.qpn = kQpn});
-  there_.machine.Put(there_.inbox + 36, prm::McgMember{.qpn = kQpn + 1});
-  ASSERT_EQ(there_.Give(Opcode::kWriteMcg, index,
-                        prm::McgHeader{.member_count = 2, .gid = gid}),
-            Status::kOk);
+  const prm::DatagramSegment to = Group({kQpn, kQpn + 1});
   there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
   there_.PostReceive(kQpn + 1, {FakeHost::At(64, 64)});
-  prm::DatagramSegment to = To(0xc001);
-  to.remote_qpn = 0xffffff;
-  to.address.grh = true;
-  to.address.rgid = gid;
   here_.Post(kQpn, Send(), Concat(to, FakeHost::At(0, 4)));
   timers_.RunPending();
   EXPECT_EQ(there_.NextCqe(FakeHost::kReceiveCq).qpn, kQpn);
@@ -233,21 +262,27 @@ TEST_F(Mlx4Datagrams, ReachTheMembersOfAMulticastGroup) {
   EXPECT_TRUE(there_.Empty(FakeHost::kReceiveCq));
 }
 
+TEST_F(Mlx4Datagrams, OfAGroupMayBeOfAnotherPartitionWithoutAWord) {
+  const prm::DatagramSegment to = Group({kQpn});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
+  here_.Post(kQpn, Send(), Concat(to, FakeHost::At(0, 4)));
+  timers_.RunPending();
+  EXPECT_EQ(there_.NextCqe(FakeHost::kReceiveCq).qpn, kQpn);
+  there_.cables[0].p_key = 0x8001;
+  here_.Post(kQpn, Send(), Concat(to, FakeHost::At(0, 4)));
+  timers_.RunPending();
+  EXPECT_TRUE(there_.Empty(FakeHost::kReceiveCq));
+  EXPECT_THAT(there_.cables[0].bad_keys, IsEmpty());
+}
+
 TEST_F(Mlx4Datagrams, SurviveAGroupThatSoftwareWroteItself) {
-  const std::array<uint8_t, 16> gid{0xff, 0x12};
-  there_.machine.PutWord(there_.inbox, 0xff120000);
-  for (int i = 1; i < 4; ++i) there_.machine.PutWord(there_.inbox + 4 * i, 0);
-  there_.Command(Opcode::kMgidHash, 0, 0, there_.inbox);
-  const auto index = static_cast<uint32_t>(there_.out_value);
-  there_.Give(Opcode::kWriteMcg, index, prm::McgHeader{.gid = gid});
-  const uint64_t entry = there_.multicast_table + uint64_t{index} * 128;
-  ASSERT_EQ(there_.machine.Get<prm::McgHeader>(entry).gid, gid);
-  there_.machine.Put(entry,
-                     prm::McgHeader{.member_count = 0xffffff, .gid = gid});
-  prm::DatagramSegment to = To(0xc001);
-  to.remote_qpn = 0xffffff;
-  to.address.grh = true;
-  to.address.rgid = gid;
+  const prm::DatagramSegment to = Group({});
+  const uint64_t entry = there_.multicast_table + uint64_t{group_} * 128;
+  const auto header = there_.machine.Get<prm::McgHeader>(entry);
+  ASSERT_EQ(header.gid, to.address.rgid);
+  there_.machine.Put(
+      entry, prm::McgHeader{.member_count = 0xffffff, .gid = header.gid});
   here_.Post(kQpn, Send(), Concat(to, FakeHost::At(0, 4)));
   timers_.RunPending();
   EXPECT_TRUE(there_.Empty(FakeHost::kReceiveCq));

@@ -14,6 +14,7 @@ using prm::EventType;
 using prm::Opcode;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 using Status = prm::CommandStatus;
 
 constexpr uint32_t kQp0 = FakeHost::kSpecialBase;
@@ -301,6 +302,23 @@ TEST_F(Mlx4Ports, DropWhatHasTheWrongKeyNoPlaceOrNoPort) {
   here_.Command(Opcode::kClosePort, 1);
   cable().listener->OnPacket(MlxPacket(5, 1, mad::kQp1QKey));
   EXPECT_TRUE(here_.Empty(FakeHost::kReceiveCq));
+}
+
+TEST_F(Mlx4Ports, CountWhatTheWellKnownNumberRefusesForItsKeys) {
+  Start(kQp1);
+  here_.PostReceive(kQp1, {FakeHost::At(512, 296)});
+  cable().listener->OnPacket(MlxPacket(5, 1, 0x1234));
+  EXPECT_THAT(cable().bad_keys,
+              ElementsAre(Pair(mad::TrapNumber::kBadQKey, 1u)));
+  EXPECT_EQ(cable().last_bad_key.key, 0x1234u);
+  EXPECT_EQ(cable().last_bad_key.qp2, 1u) << "as the packet says";
+  cable().p_key = 0x8001;
+  cable().listener->OnPacket(MlxPacket(5, 1, 0x1234));
+  EXPECT_THAT(cable().bad_keys,
+              ElementsAre(Pair(mad::TrapNumber::kBadPKey, 1u),
+                          Pair(mad::TrapNumber::kBadQKey, 1u)))
+      << "the P_Key is looked at first";
+  EXPECT_EQ(cable().last_bad_key.key, 0xffffu);
 }
 
 TEST_F(Mlx4Ports, DeliverToThemselvesWhatIsForThem) {

@@ -114,6 +114,20 @@ TEST_F(Mlx4Unreliable, DropGhostsOfOtherMessagesServicesAndTimes) {
   EXPECT_EQ(there_.Query(kQpn).next_receive_psn, 0x123457u);
 }
 
+TEST_F(Mlx4Unreliable, DropWhatComesOfAnotherPartitionAndTellThePort) {
+  there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
+  FakeCable& cable = there_.cables[0];
+  cable.p_key = 0x8001;
+  cable.listener->OnPacket(Ghost(0x24, kFirstPsn));
+  EXPECT_EQ(NextArrival(), std::nullopt);
+  EXPECT_THAT(cable.bad_keys,
+              ElementsAre(::testing::Pair(mad::TrapNumber::kBadPKey, 1u)));
+  EXPECT_EQ(cable.last_bad_key, (mad::BadKeyDetails{.lid1 = wire::Lid{5},
+                                                    .lid2 = wire::Lid{6},
+                                                    .key = 0xffff,
+                                                    .qp2 = kQpn}));
+}
+
 TEST_F(Mlx4Unreliable, DropAMessageThatNobodyWaitsFor) {
   PostSend(3000);
   Run();
