@@ -58,19 +58,20 @@ template <class Out, class In, class Stream, class Cancel>
 void CarryNodeLink(
     UniqueFd socket, Stream& stream, const Cancel& cancel,
     const std::function<void()>& heard = [] {}) {
+  const auto carry_out = [&] {
+    Out message;
+    while (true) {
+      std::string bytes = ReceiveSome(socket.get());
+      if (bytes.empty()) break;
+      message.set_data(std::move(bytes));
+      if (!stream.Write(message)) break;
+    }
+    shutdown(socket.get(), SHUT_RDWR);  // ends what waits there for room
+    cancel();
+  };
   std::thread outward;
   try {
-    outward = std::thread([&] {
-      Out message;
-      while (true) {
-        std::string bytes = ReceiveSome(socket.get());
-        if (bytes.empty()) break;
-        message.set_data(std::move(bytes));
-        if (!stream.Write(message)) break;
-      }
-      shutdown(socket.get(), SHUT_RDWR);  // ends what waits there for room
-      cancel();
-    });
+    outward = std::thread(carry_out);
   } catch (const std::system_error&) {
     return cancel();
   }

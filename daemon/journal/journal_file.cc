@@ -124,9 +124,8 @@ absl::Status ReadNodes(sqlite3* database, JournalContent& content) {
       });
 }
 
-absl::Status ReadPorts(sqlite3* database, JournalContent& content) {
-  IBEMU_ASSIGN_OR_RETURN(const int64_t version,
-                         Ask(database, "PRAGMA user_version"));
+absl::Status ReadPorts(sqlite3* database, int64_t version,
+                       JournalContent& content) {
   const std::string sql =
       absl::StrCat("SELECT node, port, cut, guid, lid, lmc, ",
                    version < kKnowsDisabledPorts ? "0" : "disabled",
@@ -343,10 +342,10 @@ absl::Status JournalFile::Run(const char* sql) {
 absl::StatusOr<JournalContent> JournalFile::Read() {
   JournalContent content;
   if (is_new_) return content;
-  for (const auto read :
-       {ReadSubnet, ReadNodes, ReadPorts, ReadFaults, ReadReverts}) {
+  for (const auto read : {ReadSubnet, ReadNodes, ReadFaults, ReadReverts}) {
     IBEMU_RETURN_IF_ERROR(Named(read(database_.get(), content)));
   }
+  IBEMU_RETURN_IF_ERROR(Named(ReadPorts(database_.get(), version_, content)));
   if (content.subnet) return content;
   return Named(absl::DataLossError("it does not say of which subnet it is"));
 }

@@ -26,8 +26,8 @@ namespace {
 // The most that is kept for a daemon.
 constexpr size_t kMostKept = 2 * RemoteCables::kMaxKept + PacketTrain::kLongest;
 
-// Messages that may be dropped when too much waits: packets, and what is told
-// of those with wrong keys.
+// Returns true for messages that may be dropped when too much waits: packets,
+// and what is told of those with wrong keys.
 bool MayBeLost(NodeLinkMessage type) {
   return type == NodeLinkMessage::kPacket || type == NodeLinkMessage::kTrain ||
          type == NodeLinkMessage::kBadKey;

@@ -1,7 +1,6 @@
 #include "fabric/subnet/links.h"
 
 #include <cassert>
-#include <vector>
 
 #include "fabric/subnet/link_rate.h"
 
@@ -76,12 +75,6 @@ void Links::Update(topology::NodeId id) {
   events_.OnHardwareChange(subnet_.port_id(node, node.first_number()));
   const bool up = node.on && node.plugged;
   if (node.up == up) return;
-  std::vector<PortId> enabled;  // by power-on
-  for (NodePort& port : subnet_.PortsOf(node)) {
-    const bool disabled =
-        port.info.port_physical_state == PortPhysicalState::kDisabled;
-    if (up && disabled) enabled.push_back(subnet_.id_of(port));
-  }
   if (up) subnet_.ResetNode(id);
   for (NodePort& port : subnet_.PortsOf(node)) {
     const PortId port_id = subnet_.id_of(port);
@@ -92,8 +85,8 @@ void Links::Update(topology::NodeId id) {
     const PortId port_id = subnet_.id_of(port);
     if (up) Train(port_id);
     events_.OnPortChange(port_id);
+    events_.OnHardwareChange(port_id);  // power-on enables it
   }
-  for (const PortId port : enabled) events_.OnHardwareChange(port);
 }
 
 bool Links::SetLogicalState(PortId id, PortState wanted) {

@@ -10,7 +10,6 @@
 #include <sstream>
 #include <string>
 
-#include "absl/strings/str_cat.h"
 #include "testing/temp_directory.h"
 
 namespace ibemu::daemon {
@@ -43,20 +42,14 @@ class JournalFileTest : public ::testing::Test {
     return std::string(Open()->Read().status().message());
   }
 
-  void Do(const char* sql) const {
+  // `stays_in_log`: the file itself does not change.
+  void Do(const char* sql, bool stays_in_log = false) const {
     sqlite3* database = nullptr;
     ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
+                      static_cast<int>(stays_in_log), nullptr);
     EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK)
         << sqlite3_errmsg(database);
-    sqlite3_close(database);
-  }
-  void SetVersionInLog(int version) const {
-    sqlite3* database = nullptr;
-    ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
-    sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-    const std::string sql = absl::StrCat("PRAGMA user_version = ", version);
-    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr),
-              SQLITE_OK);
     sqlite3_close(database);
   }
   int VersionInFile() const {
@@ -235,10 +228,10 @@ TEST_F(JournalFileTest, AnOlderVersionsFileIsReadAndBecomesOneOfThisVersion) {
 TEST_F(JournalFileTest, AVersionInTheLogIsTheOneThatCounts) {
   { Make(); }
   Do("PRAGMA user_version = 1; PRAGMA journal_mode = WAL");
-  SetVersionInLog(2);
+  Do("PRAGMA user_version = 2", /*stays_in_log=*/true);
   EXPECT_EQ(VersionInFile(), 1);
   EXPECT_EQ(Open()->Read()->subnet, kOfLabNet);
-  SetVersionInLog(3);
+  Do("PRAGMA user_version = 3", /*stays_in_log=*/true);
   EXPECT_EQ(VersionInFile(), 1);
   EXPECT_THAT(OpenError(),
               HasSubstr("version 3, and this ibemud has version 2"));
