@@ -99,10 +99,11 @@ class Fabric {
   AdapterFaults& adapter_faults();
 
   // Lets a remote adapter take the place of this node, a channel adapter: it
-  // gets the packets for the node and sends the node's packets.  It alone gets
-  // the answers of the node's own agents, through
-  // device(node).port(n).ProcessLocal().  Its ports are down until SetPort().
-  // Not owned; nullptr makes the node an ordinary one again, as after power-on.
+  // gets the packets for the node and sends the node's packets.  Unless it
+  // leaves reads to the node's own agents (LeavesReadsToAgents()), it alone
+  // gets their answers, through device(node).port(n).ProcessLocal().  Its ports
+  // are down until SetPort(). Not owned; nullptr makes the node an ordinary one
+  // again, as after power-on.
   //
   // Errors: CheckRemote()'s.
   absl::Status SetRemote(topology::NodeId node, RemoteAdapter* adapter);

@@ -88,6 +88,10 @@ class FabricCables : private fabric::RemoteAdapter,
   // Changes the node's description, as its host does.
   void Describe(std::string_view text) { device_.SetNodeDescription(text); }
 
+  // The adapter answers no SMP itself: it would ask the node's agents, which
+  // answer those that only read before it sees them.
+  void LeaveReadsToAgents() { leaves_reads_ = true; }
+
   topology::NodeId node() const { return node_; }
   int port_count() const { return static_cast<int>(cables_.size()); }
   // 1 ... port_count().
@@ -101,6 +105,7 @@ class FabricCables : private fabric::RemoteAdapter,
   void OnPacket(fabric::PortId port, const fabric::Packet& packet) override;
   bool OnPackets(fabric::PortId port, const fabric::Packet& packets) override;
   void OnReregister(fabric::PortId port) override;
+  bool LeavesReadsToAgents() const override { return leaves_reads_; }
   void OnPortEvent(int port) override;
   // Pulled out: its links are down, and what it sends is lost.
   void OnRemoved() override {}
@@ -110,6 +115,7 @@ class FabricCables : private fabric::RemoteAdapter,
   mad::Device& device_;
   std::deque<FabricCable> cables_;
   bool plugged_ = false;
+  bool leaves_reads_ = false;
 };
 
 }  // namespace ibemu::daemon

@@ -61,7 +61,8 @@ void NodeLinkHost::TakeLeases(LeaseTable& leases, std::string address) {
   }
 }
 
-void NodeLinkHost::TakeTrains() {
+void NodeLinkHost::ServeDaemon() {
+  cables_->LeaveReadsToAgents();
   packets_.emplace(
       loop_, max_buffered_,
       [this](const NodeLinkSplitter::Message& message) {

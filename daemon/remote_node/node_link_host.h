@@ -43,9 +43,10 @@ class NodeLinkHost {
   // `address`.  `leases` must outlive this.
   void TakeLeases(LeaseTable& leases, std::string address);
 
-  // The adapter knows messages of several packets (PacketTrain): it may send
-  // them, and gets them.  Call it before Start().
-  void TakeTrains();
+  // The adapter is another daemon's.  It knows messages of several packets
+  // (PacketTrain): it may send them, and gets them.  What only reads from the
+  // node's agents it does not get.  Call it before Start().
+  void ServeDaemon();
   // Packets go by `socket`, a stream socket, as soon as the adapter says that
   // it has the other end, see PacketConnection.
   //

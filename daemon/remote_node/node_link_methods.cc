@@ -78,7 +78,7 @@ absl::StatusOr<json> NodeLinkMethods::Attach(control::Parameters& parameters,
     host->TakeLeases(*leases_,
                      leases == RemoteCables::kLeasesHere ? "" : leases);
   }
-  if (trains) host->TakeTrains();
+  if (trains) host->ServeDaemon();
   IBEMU_RETURN_IF_ERROR(host->Start());
   // One that was there before has ended, or the node would not be free.
   attached_[node] = {std::move(host), peer, packets};

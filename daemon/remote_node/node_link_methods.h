@@ -53,7 +53,9 @@ class NodeLinkMethods {
   //                the node is its owner's while that is open.  "peer": who has
   //                it on another machine, for people.  "leases": it can have
   //                leases, and meets others there, or "here", by lease.meet.
-  //                "trains": it knows messages of several packets.
+  //                "trains": it is another daemon's, which knows messages of
+  //                several packets, and would ask the node's agents here about
+  //                every SubnGet(): those that they answer do not go to it.
   //                "packets": a token, with which a wire.packets may follow
   //   wire.packets {"token": "..."} and a stream socket whose other end that
   //                adapter gets: packets of its queue pairs go by it as soon as

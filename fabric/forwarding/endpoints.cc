@@ -70,6 +70,21 @@ mad::BadKey BadKeyOf(const Packet& packet, TrapNumber trap) {
   return bad;
 }
 
+// Returns an SMP as it arrives at its end port.
+mad::Arrival SmpOf(const NodePort& port, const Packet& packet) {
+  mad::Arrival arrival;
+  arrival.qp = 0;
+  arrival.slid = packet.slid;
+  arrival.source_qpn = packet.source_qpn;
+  if (port.Owns(packet.dlid)) {
+    arrival.path_bits =
+        static_cast<uint8_t>(static_cast<unsigned>(packet.dlid) -
+                             static_cast<unsigned>(port.info.lid));
+  }
+  arrival.mad = packet.mad;
+  return arrival;
+}
+
 }  // namespace
 
 Endpoints::Endpoints(Subnet& subnet, Links& links, FabricEvents& events,
@@ -240,11 +255,37 @@ RemoteAgents* Endpoints::AgentsOf(topology::NodeId node) const {
 
 void Endpoints::HandOut(PortId port, const Packet& packet) {
   RemoteAdapter& adapter = *remotes_.at(subnet_.port(port).node);
+  if (packet.vl15 && adapter.LeavesReadsToAgents() &&
+      AnswerRead(port, packet)) {
+    return;
+  }
   if (packet.Count() == 1) return adapter.OnPacket(port, packet);
   if (adapter.OnPackets(port, packet)) return;
   for (uint32_t i = 0; i < packet.Count(); ++i) {
     adapter.OnPacket(port, SingleOf(packet, i));
   }
+}
+
+bool Endpoints::AnswerRead(PortId ingress, const Packet& packet) {
+  const NodePort& port = subnet_.port(ingress);
+  mad::Arrival arrival = SmpOf(port, packet);
+  if (packet.destination_qpn != 0 ||
+      !mad::IsValidMad(arrival.qp, arrival.mad) ||
+      wire::Get<&MadHeader::method>(arrival.mad) != Method::kGet) {
+    return false;
+  }
+  if (mad::IsDirectedRoute(arrival.mad) &&
+      mad::SmiReceive(arrival.mad,
+                      {.is_switch = false,
+                       .port_count = subnet_.node(port.node).port_count},
+                      port.number)
+              .step != SmiStep::kDeliver) {
+    return false;
+  }
+  mad::MadBytes reply;
+  const LocalVerdict verdict = agents_.Handle(ingress, arrival, reply);
+  if (verdict == LocalVerdict::kReply) Answer(ingress, arrival, reply);
+  return verdict != LocalVerdict::kUnhandled;
 }
 
 void Endpoints::OnPacket(PortId ingress, const Packet& packet) {
@@ -272,17 +313,7 @@ void Endpoints::OnEnforcedPKey(PortId port, const Packet& packet) {
 
 void Endpoints::OnSmp(PortId ingress, const Packet& packet) {
   const PortId id = subnet_.management_port(ingress);
-  const NodePort& port = subnet_.port(id);
-  mad::Arrival arrival;
-  arrival.qp = 0;
-  arrival.slid = packet.slid;
-  arrival.source_qpn = packet.source_qpn;
-  if (port.Owns(packet.dlid)) {
-    arrival.path_bits =
-        static_cast<uint8_t>(static_cast<unsigned>(packet.dlid) -
-                             static_cast<unsigned>(port.info.lid));
-  }
-  arrival.mad = packet.mad;
+  const mad::Arrival arrival = SmpOf(subnet_.port(id), packet);
   if (!mad::IsValidMad(arrival.qp, arrival.mad)) return;
   mad::MadBytes reply;
   switch (ProcessLocal(ingress, arrival, reply)) {

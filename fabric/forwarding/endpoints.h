@@ -41,6 +41,9 @@ class RemoteAdapter {
   }
   // The subnet manager asks the users of the port to register again.
   virtual void OnReregister(PortId port) = 0;
+  // Returns true if it would only ask the node's agents here to answer a
+  // SubnGet(), so that it need not see one which they answer.
+  virtual bool LeavesReadsToAgents() const { return false; }
 
  protected:
   ~RemoteAdapter() = default;
@@ -72,8 +75,8 @@ class Endpoints : public PacketSink, public MadSender {
   void SetTransportSink(topology::NodeId node, TransportSink* sink);
 
   // Sets the remote adapter of a node, which must be a channel adapter.  It
-  // then gets all packets for the node, instead of the agents and queue pairs
-  // here.  Not owned; nullptr removes it.
+  // then gets the packets for the node, instead of the agents and queue pairs
+  // here, but for what it leaves to the agents.  Not owned; nullptr removes it.
   void SetRemote(topology::NodeId node, RemoteAdapter* adapter);
   // Returns null if the node has none.
   RemoteAdapter* RemoteOf(topology::NodeId node) const;
@@ -109,6 +112,9 @@ class Endpoints : public PacketSink, public MadSender {
 
  private:
   void HandOut(PortId port, const Packet& packet);
+  // Has the agents of a node with a remote adapter answer a SubnGet().  Returns
+  // false if the packet is none, or not for them.
+  bool AnswerRead(PortId ingress, const Packet& packet);
   void OnSmp(PortId ingress, const Packet& packet);
   void OnGmp(PortId port, const Packet& packet);
   // Fills in arrival.grh.  Returns false if the destination GID is not the

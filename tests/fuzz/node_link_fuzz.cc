@@ -270,7 +270,7 @@ class Mallory {
     host_ = std::make_unique<NodeLinkHost>(loop_, *std::move(cables),
                                            std::move(daemons), kDaemonsBuffer);
     host_->TakeLeases(leases_, "");
-    host_->TakeTrains();
+    host_->ServeDaemon();
     Require(host_->Start().ok());
     beside_.Reset();
     out_.clear();

@@ -66,7 +66,7 @@ class JoinedHostTest : public ::testing::Test {
     if (!cables.ok()) return cables.status();
     there_ = std::make_unique<NodeLinkHost>(loop_, *std::move(cables),
                                             std::move(far));
-    there_->TakeTrains();
+    there_->ServeDaemon();
     EXPECT_TRUE(there_->Start().ok());
     UniqueFd line;
     std::tie(line_, line) = testing::SocketPair();
@@ -190,6 +190,13 @@ TEST_F(JoinedHostTest, APacketWithAWrongKeyIsCountedAndToldWhereTheSubnetIs) {
   EXPECT_THAT(watcher.traps,
               ElementsAre(std::pair(port, mad::TrapNumber::kBadPKey),
                           std::pair(port, mad::TrapNumber::kBadQKey)));
+}
+
+TEST_F(JoinedHostTest, IsNotAskedForWhatTheOtherFabricKnows) {
+  const auto told = lab_.Send(testing::LidGet(
+      0, mad::MgmtClass::kSubnetLidRouted, lab_.LidOf("host-2"),
+      AttributeId::kNodeDescription));  // the loop did not run meanwhile
+  EXPECT_THAT(told, SizeIs(1));
 }
 
 TEST_F(JoinedHostTest, ACutLinkThereIsDownHere) {

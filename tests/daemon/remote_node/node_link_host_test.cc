@@ -508,7 +508,7 @@ class TrainsToAnAdapterTest : public SlowAdapterTest {
 };
 
 TEST_F(TrainsToAnAdapterTest, GoAsOneMessageIfItHasSaidThatItKnowsThem) {
-  host_->TakeTrains();
+  host_->ServeDaemon();
   SendAMessage();
   const auto told = Told();
   EXPECT_FALSE(told.contains(NodeLinkMessage::kPacket));
@@ -523,7 +523,7 @@ TEST_F(TrainsToAnAdapterTest, GoPacketByPacketIfItHasNot) {
 }
 
 TEST_F(TrainsToAnAdapterTest, GoByTheirOwnConnectionWhileThereIsOne) {
-  host_->TakeTrains();
+  host_->ServeDaemon();
   auto [near, far] = testing::SocketPair();
   ASSERT_TRUE(host_->ConnectPackets(std::move(near)).ok());
   SendAMessage();
@@ -552,14 +552,14 @@ TEST_F(TrainsToAnAdapterTest, GoByTheirOwnConnectionWhileThereIsOne) {
 }
 
 TEST_F(TrainsToAnAdapterTest, AreNotMovedByAMessageThatSaysMore) {
-  host_->TakeTrains();
+  host_->ServeDaemon();
   Say(NodeLinkMessage::kPacketsMoved, std::vector<std::byte>(1));
   EXPECT_TRUE(host_->ended());
 }
 
 // Nobody there has proved who he is.
 TEST_F(TrainsToAnAdapterTest, AMadOnTheirConnectionEndsItAndGoesNowhere) {
-  host_->TakeTrains();
+  host_->ServeDaemon();
   auto [near, far] = testing::SocketPair();
   ASSERT_TRUE(host_->ConnectPackets(std::move(near)).ok());
   Say(NodeLinkMessage::kPacketsMoved);
@@ -588,7 +588,7 @@ TEST_F(TrainsToAnAdapterTest, AMadOnTheirConnectionEndsItAndGoesNowhere) {
 }
 
 TEST_F(TrainsToAnAdapterTest, AreLostWhileTooMuchWaitsForIt) {
-  host_->TakeTrains();
+  host_->ServeDaemon();
   AskUntilItIsFull();
   const size_t before = host_->buffered();
   SendAMessage();

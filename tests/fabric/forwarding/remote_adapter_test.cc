@@ -8,6 +8,7 @@
 
 #include "fabric/forwarding/endpoints.h"
 #include "fabric/packet/transport.h"
+#include "mad/wire/node_info.h"
 #include "testing/lab.h"
 
 namespace ibemu::fabric {
@@ -162,6 +163,80 @@ TEST_F(RemoteAdapterTest, IsNotWhereTheBuiltInSubnetManagerRuns) {
             "the subnet manager of --sm=builtin is on \"host-2\": choose "
             "another node, or --sm=none");
   EXPECT_TRUE(pair.fabric.SetRemote(pair.Host(1), &adapter).ok());
+}
+
+// As a daemon's adapter.
+struct AdapterWithoutReads final : Adapter {
+  bool LeavesReadsToAgents() const override { return true; }
+};
+
+struct ReadsLeftToAgentsTest : ::testing::Test {
+  ReadsLeftToAgentsTest() {
+    EXPECT_TRUE(lab.fabric.SetRemote(lab.Host(2), &adapter).ok());
+    lab.fabric.SetPort(lab.IdOf("host-2", 1), true);
+    lab.Configure();
+  }
+  std::vector<mad::Arrival> AskFor(AttributeId attribute) {
+    return lab.Send(LidGet(0, MgmtClass::kSubnetLidRouted, Lid{2}, attribute));
+  }
+
+  Lab lab{Chain(1)};
+  AdapterWithoutReads adapter;
+};
+
+TEST_F(ReadsLeftToAgentsTest, AreAnsweredWithoutTheAdapter) {
+  const auto told = AskFor(AttributeId::kPortInfo);
+  ASSERT_THAT(told, SizeIs(1));
+  EXPECT_EQ(told[0].slid, Lid{2});
+  EXPECT_THAT(adapter.packets, IsEmpty());
+}
+
+TEST_F(ReadsLeftToAgentsTest, AreAnsweredByDirectedRoute) {
+  const auto told = lab.Send(DirectedGet(AttributeId::kNodeInfo, {1, 2}));
+  ASSERT_THAT(told, SizeIs(1));
+  const auto smp = wire::Decode<Smp>(told[0].mad);
+  EXPECT_TRUE(smp.direction);
+  EXPECT_EQ(smp.hop_pointer, 0);
+  EXPECT_EQ(smp.return_path[1], 1);
+  EXPECT_EQ(smp.return_path[2], 1);
+  const auto info = wire::Decode<mad::NodeInfo>(smp.data);
+  EXPECT_EQ(info.node_guid, lab.fabric.device(lab.Host(2)).node_guid());
+  EXPECT_EQ(info.local_port_num, 1);
+  EXPECT_THAT(adapter.packets, IsEmpty());
+}
+
+TEST_F(ReadsLeftToAgentsTest, AreRefusedWithoutTheAdapter) {
+  mad::PortInfo& info = lab.PortOf("host-2", 1).info;
+  info.m_key = 0x1234;
+  info.m_key_protect_bits = 3;  // reads, too
+  EXPECT_THAT(AskFor(AttributeId::kPortInfo), IsEmpty());
+  EXPECT_EQ(info.m_key_violations, 1);
+  EXPECT_THAT(adapter.packets, IsEmpty());
+}
+
+TEST_F(ReadsLeftToAgentsTest, AreAnsweredLateWhereTheAgentsAreSlow) {
+  constexpr absl::Duration kSlow = absl::Milliseconds(50);
+  lab.fabric.AddAgentFault(lab.Host(2), {.delay = kSlow});
+  EXPECT_THAT(AskFor(AttributeId::kPortInfo), IsEmpty());
+  lab.timers.RunFor(kSlow);
+  EXPECT_THAT(lab.inbox.arrivals, SizeIs(1));
+}
+
+TEST_F(ReadsLeftToAgentsTest, AreAllThatTheAdapterDoesNotGet) {
+  auto set =
+      LidGet(0, MgmtClass::kSubnetLidRouted, Lid{2}, AttributeId::kPortInfo);
+  wire::Put<&mad::MadHeader::method>(set.mad, mad::Method::kSet);
+  const std::vector<mad::Outgoing> others = {
+      set,
+      // Of a subnet manager that runs there.
+      LidGet(0, MgmtClass::kSubnetLidRouted, Lid{2}, AttributeId::kSmInfo),
+      // Further than the host is.
+      DirectedGet(AttributeId::kNodeInfo, {1, 2, 1}),
+      LidGet(1, MgmtClass::kPerformance, Lid{2}, AttributeId::kClassPortInfo)};
+  for (size_t i = 0; i < others.size(); ++i) {
+    EXPECT_THAT(lab.Send(others[i]), IsEmpty());
+    EXPECT_THAT(adapter.packets, SizeIs(i + 1));
+  }
 }
 
 }  // namespace

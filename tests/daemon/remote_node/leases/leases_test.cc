@@ -98,7 +98,7 @@ struct Joined {
     EXPECT_TRUE(cables.ok()) << cables.status();
     there = std::make_unique<NodeLinkHost>(head, *std::move(cables),
                                            std::move(far));
-    there->TakeTrains();
+    there->ServeDaemon();
     if (leases != nullptr) there->TakeLeases(*leases, std::move(address));
     EXPECT_TRUE(there->Start().ok());
     UniqueFd hosts_line;
