@@ -14,25 +14,32 @@ from harness import (ACCOUNTS, STANDS, Background, Fabric, started_by,
                      until)
 
 
+HERE = pathlib.Path(__file__).parent
+
+
 def pytest_addoption(parser):
     parser.addoption("--deep", action="store_true",
-                     help="the tests marked `deep`, too, and each as root, too")
+                     help="the tests marked `deep`, too")
+    parser.addoption("--each-account", action="store_true",
+                     help="each test as root, too, and with each kind of adapter")
 
 
 def pytest_collection_modifyitems(config, items):
-    """What is marked `deep` takes long, and says little that others do not."""
+    """What is marked `deep` takes long, and says little that others do not.
+    tests/uml/guest, which may be collected beside these, chooses by -m."""
     if not config.getoption("--deep"):
-        left_out = [item for item in items if item.get_closest_marker("deep")]
+        left_out = [item for item in items if item.get_closest_marker("deep")
+                    and item.path.is_relative_to(HERE)]
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
 
 
 def pytest_generate_tests(metafunc):
     """A test runs as a plain user.  Where rights matter it is marked
-    `both_accounts` and runs as root, too; with --deep each does."""
-    deep = metafunc.config.getoption("--deep")
+    `both_accounts` and runs as root, too; with --each-account each does."""
+    each = metafunc.config.getoption("--each-account")
     marked = metafunc.definition.get_closest_marker
-    both = deep or (marked("both_accounts") and not marked("plain_account"))
+    both = each or (marked("both_accounts") and not marked("plain_account"))
     named = [mark.args[0] for mark in
              metafunc.definition.iter_markers("parametrize")]
     for name in ("account", "module_account"):
@@ -45,7 +52,7 @@ def pytest_generate_tests(metafunc):
         if marked("one_back_end"):
             some = some[:1]
         metafunc.parametrize(
-            "any_fabric", STANDS if deep else some, indirect=True,
+            "any_fabric", STANDS if each else some, indirect=True,
             ids=lambda stand: f"{stand[0]}-{stand[1].__name__}")
 
 

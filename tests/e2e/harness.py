@@ -37,6 +37,12 @@ def deep(*cases):
                          marks=pytest.mark.deep) for case in cases]
 
 
+def first(count, cases):
+    """Cases of parametrize(), of which the gate has the first COUNT."""
+    cases = list(cases)
+    return [*cases[:count], *deep(*cases[count:])]
+
+
 @dataclasses.dataclass
 class Account:
     """Who runs the programs: root, or a plain user without any capability."""

@@ -100,6 +100,7 @@ def test_what_programs_send_and_receive_is_dissected(lab):
     assert lab.fields(file, "frame.number", only="_ws.malformed") == []
 
 
+@pytest.mark.deep
 @pytest.mark.one_back_end
 def test_both_ends_see_what_one_sends(lab):
     """A capture begins before the programs, and outlives them."""
@@ -144,6 +145,7 @@ def test_mistakes_are_one_sentence(lab):
     assert "--host=: name a node, as in --host=node-1" in refusal("--host", "")
 
 
+@pytest.mark.deep
 def test_a_switch_is_a_host(fabric, account, background):
     """opensm may run on one."""
     lab = fabric(PAIR)

@@ -205,6 +205,7 @@ def cluster(fabric):
     return Cluster(fabric(FOUR, sm="static"))
 
 
+@pytest.mark.plain_account
 def test_mpich_crosses_the_fabric(cluster, scratch):
     """Debian's goes by UCX.  By its defaults."""
     program = ring(scratch, "mpicc.mpich")
@@ -222,6 +223,7 @@ def open_mpi(cluster, scratch, interface_beside_the_loopback):
         cluster.lab, cluster.hosts, *options, program))
 
 
+@pytest.mark.plain_account
 def test_open_mpi_crosses_the_fabric(open_mpi):
     """By its defaults, although Debian's leave out UCX on any machine."""
     debian = pathlib.Path("/etc/openmpi/openmpi-mca-params.conf").read_text()
@@ -229,6 +231,7 @@ def test_open_mpi_crosses_the_fabric(open_mpi):
     assert min(open_mpi()) > MESSAGE
 
 
+@pytest.mark.deep
 @pytest.mark.plain_account
 def test_open_mpi_crosses_the_fabric_by_what_its_user_chose(open_mpi):
     assert min(open_mpi("--mca", "pml", "ucx")) > MESSAGE
@@ -247,6 +250,7 @@ def test_a_choice_of_open_mpis_in_the_environment_stays(fabric):
                         "OMPI_MCA_pml=ob1\n", shown), shown
 
 
+@pytest.mark.plain_account
 def test_a_job_of_mpich_is_one_line(account, scratch):
     text = told(account, "mpiexec.mpich", "-hosts",
                 "node-1,node-2,node-3,node-4", "-n", 4,
@@ -254,6 +258,7 @@ def test_a_job_of_mpich_is_one_line(account, scratch):
     assert ranks_that_got_the_message(text) == ["0", "1", "2", "3"], text
 
 
+@pytest.mark.plain_account
 def test_a_job_of_open_mpi_is_one_line(account, scratch,
                                        interface_beside_the_loopback):
     root = ["--allow-run-as-root"] if account.name == "root" else []

@@ -268,6 +268,7 @@ def test_health_lists_slow_links_and_those_with_most_load(browser, account):
         server.stop()
 
 
+@pytest.mark.deep
 def test_a_switch_shows_how_its_uplinks_share_the_work(page):
     page.select("nodes", "leaf-1")
     until(lambda: page.count("#forwarding tbody tr") == 9)
@@ -281,6 +282,7 @@ def test_a_switch_shows_how_its_uplinks_share_the_work(page):
     assert "LID 1: port" in page.text("#forwarding details")
 
 
+@pytest.mark.deep
 def test_what_programs_have_made_is_listed_and_stays_unfolded(page, tree):
     server = tree.start("node-3", *LINES, "ibv_rc_pingpong", "-e")
     server.wait_for("local address")
@@ -302,6 +304,7 @@ def test_what_programs_have_made_is_listed_and_stays_unfolded(page, tree):
         program.stop()
 
 
+@pytest.mark.deep
 def test_load_over_time_is_drawn_and_saved(page, tree):
     page.select("nodes", "node-5")
     # The daemon has been there for as long as the tests before took.
@@ -332,6 +335,7 @@ def test_load_over_time_is_drawn_and_saved(page, tree):
                                            page.text("#history p.help")))
 
 
+@pytest.mark.deep
 def test_what_is_chosen_is_in_the_address_and_found_again(page, tree):
     page.select("nodes", "leaf-2")
     until(lambda: page.js("return location.hash") == "#node=leaf-2")
@@ -348,6 +352,7 @@ def test_what_is_chosen_is_in_the_address_and_found_again(page, tree):
     until(lambda: "nothing here is called nobody" in page.text("#events"))
 
 
+@pytest.mark.deep
 def test_events_before_the_page_are_there_and_can_be_sifted(browser, tree):
     tree.ibemu("node", "node-7", "down")
     tree.ibemu("node", "node-7", "up")
@@ -362,6 +367,7 @@ def test_events_before_the_page_are_there_and_can_be_sifted(browser, tree):
     browser.get("about:blank")
 
 
+@pytest.mark.deep
 def test_what_is_found_and_drawn_can_be_saved(page, tmp_path):
     page.js("URL.createObjectURL = (blob) => {"
             " blob.text().then((text) => window.saved = text);"
@@ -386,6 +392,7 @@ def colour_by(page, what):
             "colour.dispatchEvent(new Event('change'))", what)
 
 
+@pytest.mark.deep
 def test_lines_are_coloured_by_speed_and_by_errors(page, tree):
     colour_by(page, "speed")
     until(lambda: page.count("[data-line].speed4") == 64)
@@ -399,6 +406,7 @@ def test_lines_are_coloured_by_speed_and_by_errors(page, tree):
     colour_by(page, "load")
 
 
+@pytest.mark.deep
 def test_lines_are_coloured_by_the_partitions_of_opensm(browser, account):
     with fabric_with_view(account, "partitions", "single-switch:hosts=4",
                           sm="none") as fabric:
@@ -444,6 +452,7 @@ def test_a_click_in_the_drawing_cuts_and_restores_a_link(page, tree):
     until(lambda: page.text("#link-state") == "active")
 
 
+@pytest.mark.deep
 def test_a_press_is_not_lost_when_the_subnet_is_read_anew(page, tree):
     def titles():
         return page.js("return [...document.querySelectorAll("
@@ -467,6 +476,7 @@ def test_a_press_is_not_lost_when_the_subnet_is_read_anew(page, tree):
         rename("node-2")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kind, name", [("links", "node-1/1"),
                                         ("nodes", "node-1")])
 def test_what_is_told_grows_below_the_buttons(page, kind, name):
@@ -479,6 +489,7 @@ def test_what_is_told_grows_below_the_buttons(page, kind, name):
                    ".previousElementSibling") is None
 
 
+@pytest.mark.deep
 def test_a_node_is_switched_off_and_on(page, tree):
     page.select("nodes", "node-2")
     page.click("Switch off")
@@ -488,6 +499,7 @@ def test_a_node_is_switched_off_and_on(page, tree):
     until(lambda: page.count("[data-unit].off") == 0)
 
 
+@pytest.mark.deep
 def test_faults_are_injected_and_removed(page, tree):
     page.select("links", "node-1/1")
     page.element("#fault-words").send_keys("loss 5% delay 10us", Keys.ENTER)
@@ -504,6 +516,7 @@ def test_faults_are_injected_and_removed(page, tree):
     until(lambda: page.count("[data-line].faulty") == 0)
 
 
+@pytest.mark.deep
 def test_what_the_daemon_refuses_is_told(page):
     page.select("links", "node-1/1")
     page.element("#fault-words").send_keys("los 5%", Keys.ENTER)
@@ -518,6 +531,7 @@ def test_counters_are_those_of_perfquery(page, tree):
                             page.text("#details-body table")))
 
 
+@pytest.mark.deep
 def test_traffic_shows_as_load(page, tree):
     page.js("""
         const list = document.getElementById('kind');
@@ -532,6 +546,7 @@ def test_traffic_shows_as_load(page, tree):
         ping.stop()
 
 
+@pytest.mark.deep
 def test_a_path_is_drawn_and_follows_the_tables(page, tree):
     page.element("#path-from").send_keys("node-1")
     page.element("#path-to").send_keys("node-32")
@@ -874,6 +889,7 @@ def assert_nothing_is_compressed(fabric):
         stream.communicate()
 
 
+@pytest.mark.deep
 def test_more_than_2000_nodes_are_folded(browser, module_account):
     with fabric_with_view(module_account, "large",
                           "fat-tree:radix=20,levels=3") as fabric:
@@ -946,9 +962,9 @@ def test_648_hosts_are_folded_into_their_switches(browser, module_account):
         page.browser.get("about:blank")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("topology, units", [
-    ("torus:4x4x4", 128), *deep(("back-to-back", 2),
-                                ("single-switch:hosts=19", 20))])
+    ("torus:4x4x4", 128), ("back-to-back", 2), ("single-switch:hosts=19", 20)])
 def test_other_shapes_are_drawn_without_two_in_one_place(
         browser, module_account, topology, units):
     with fabric_with_view(module_account, "other", topology) as fabric:
@@ -959,6 +975,7 @@ def test_other_shapes_are_drawn_without_two_in_one_place(
         page.browser.get("about:blank")
 
 
+@pytest.mark.deep
 def test_a_picture_of_it(page, tree, tmp_path):
     tree.ibemu("link", "node-2/1", "down")
     tree.ibemu("fault", "add", "link", "node-9/1", "loss", "5%")

@@ -192,6 +192,7 @@ scrape_configs:
     return Api
 
 
+@pytest.mark.deep
 def test_prometheus_warns_of_a_link_that_node_exporter_saw_go_down(subnet,
                                                                    prometheus):
     query, alerts = prometheus.query, prometheus.alerts

@@ -242,6 +242,7 @@ def test_a_nested_run_without_host_is_on_the_same_host(account):
     assert done.stdout == "node-2\n"
 
 
+@pytest.mark.plain_account
 def test_nested_runs_show_nothing_of_the_outer_ones(account):
     nest = ["ibemu", "run", "--host=node-2", "--"]
     script = ("echo $(ls /sys/class/infiniband /dev/infiniband"
@@ -464,6 +465,7 @@ def test_a_command_that_stops_the_daemon_last_keeps_its_status(account, start,
 ERRORS = re.compile(r"^\w+ \d+ \d\d:(\d\d):(\d\d) .* ERR 5404:", re.MULTILINE)
 
 
+@pytest.mark.plain_account
 def test_opensm_ends_with_the_daemon(fabric):
     """It writes "ERR 5404" for ever, and SIGTERM may find its log locked."""
     made = fabric("back-to-back")
@@ -473,6 +475,7 @@ def test_opensm_ends_with_the_daemon(fabric):
     assert "the daemon has ended" in opensm.output
 
 
+@pytest.mark.plain_account
 def test_an_opensm_that_is_kept_does_not_spin(fabric, background):
     """It writes a line for each read() that fails: without rings 100,000 of
     them a second."""

@@ -9,7 +9,7 @@ import jsonschema
 import netdiscover
 import pytest
 import yaml
-from harness import ROOT
+from harness import ROOT, deep
 
 IBSIM = sorted(glob.glob("/usr/share/doc/ibsim-utils/net-examples/net*"))
 IBUTILS = sorted(glob.glob("/usr/lib/*/ibdm*/ibnl/*.topo") +
@@ -75,8 +75,9 @@ def test_what_opensm_left_is_the_subnet(account, fabric):
 
 
 @pytest.mark.parametrize("format, name", [
-    ("dot", "a.dot"), ("json", "a.json"), ("yaml", "a.yaml"),
-    ("dot", "a"), ("json", "b"), ("yaml", "c"), ("ibnetdiscover", "d")])
+    ("dot", "a.dot"), ("json", "b"), ("yaml", "c"),
+    *deep(("json", "a.json"), ("yaml", "a.yaml"), ("dot", "a"),
+          ("ibnetdiscover", "d"))])
 def test_what_is_exported_is_read_again(account, format, name):
     for spec in (TREE, "torus:3x2,speed=EDR,hosts=2"):
         file = put(account, name, export(account, format, spec))

@@ -56,6 +56,7 @@ def check(started, rounds):
         assert program.output == f"rank {rank}: {rounds} sums are right\n"
 
 
+@pytest.mark.deep
 def test_three_hosts_sum_their_vectors(ranks):
     check(ranks(FEW), FEW)
 

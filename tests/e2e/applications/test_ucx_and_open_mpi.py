@@ -141,6 +141,7 @@ def check(program):
         "0", "1", "2"], program.output
 
 
+@pytest.mark.deep
 def test_open_mpi_sums_well_in_spite_of_lost_acknowledgements(lab, open_mpi):
     lose_acknowledgements(lab)
     check(open_mpi(50))

@@ -68,7 +68,9 @@ def test_four_machines_have_one_subnet(lab):
 
 
 @pytest.mark.parametrize("encrypt", [[], ["--encrypt"]], ids=["clear", "encrypted"])
-@pytest.mark.parametrize("exact", [[], ["--exact"]], ids=["directly", "by the head"])
+@pytest.mark.parametrize("exact", [
+    pytest.param([], id="directly"),
+    pytest.param(["--exact"], id="by the head", marks=pytest.mark.deep)])
 def test_packets_can_be_read_unless_the_head_wants_them_encrypted(
         module_account, network, exact, encrypt):
     one, other = (network.machines[HOSTS.index(host) + 1]

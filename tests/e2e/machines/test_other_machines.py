@@ -87,6 +87,7 @@ def serving(daemon):
     return int(process)
 
 
+@pytest.mark.deep
 def test_what_reaches_other_machines_is_made_again_when_it_dies(lab):
     hosts = ["node-1", "node-2"]
     first, second = [lab.drive(host) for host in hosts]

@@ -115,6 +115,7 @@ def drops(lab, host):
             counted["PortXmitConstraintErrors"])
 
 
+@pytest.mark.deep
 @MEMBERS
 def test_a_group_hears_full_members_and_limited_ones_full_ones_only(
         lab, enforced, key, full, one, other):

@@ -26,8 +26,8 @@ def lab(module_account):
     made.stop()
 
 
-@pytest.mark.parametrize("program", ["ib_send_bw", "ib_write_lat",
-                                     "ib_read_bw", "ib_atomic_lat"])
+@pytest.mark.parametrize("program", ["ib_send_bw", "ib_atomic_lat",
+                                     *deep("ib_write_lat", "ib_read_bw")])
 def test_an_adapter_of_any_maker_is_measured(lab, program):
     client, _ = play(lab, program, "-n", "50",
                      hosts=("compute-001", "storage-1"))
@@ -54,7 +54,8 @@ def test_atomics_are_measured(pair, program, operation):
     check(client, 50)
 
 
-@pytest.mark.parametrize("program", ["ib_send_bw", *deep("ib_write_bw", "ib_read_bw")])
+@pytest.mark.deep
+@pytest.mark.parametrize("program", ["ib_send_bw", "ib_write_bw", "ib_read_bw"])
 def test_messages_of_all_sizes_are_measured(pair, program):
     client, _ = play(pair, program, "-a", "-n", "5")
     check(client, 5)
@@ -75,7 +76,7 @@ def test_eight_queue_pairs_send_in_both_directions(pair, program):
     check(server, 8 * 20)
 
 
-@pytest.mark.parametrize("program", ["ib_send_bw", "ib_write_bw"])
+@pytest.mark.parametrize("program", ["ib_send_bw", *deep("ib_write_bw")])
 def test_what_runs_for_ever_ends_by_a_signal(pair, program):
     command = command_of(program, "-D", "1", "--run_infinitely")
     server = pair.start("node-1", *command)

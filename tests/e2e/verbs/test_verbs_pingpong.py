@@ -57,6 +57,7 @@ def test_a_pingpong_ends_with_valid_data(any_pingpong, program, options):
 
 @pytest.mark.parametrize("program", ["ibv_rc_pingpong", "ibv_uc_pingpong",
                                      "ibv_ud_pingpong"])
+@pytest.mark.one_back_end
 def test_global_addresses_lead_to_the_same_place(any_pingpong, program):
     for text in any_pingpong(program, "-n", "50", "-c", "-g", "0")[:2]:
         assert re.search(r"local address.*GID fe80::21b:e001:0:", text)

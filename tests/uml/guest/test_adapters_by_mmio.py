@@ -38,6 +38,7 @@ def test_the_machine_has_them(account, daemons):
     assert re.search(r"NodeType:\.*Switch", text)
 
 
+@pytest.mark.deep
 def test_when_they_die_their_devices_go_and_the_daemon_stays(account, daemons):
     fabric, driver = daemons
     held = os.open("/dev/infiniband/umad0", os.O_RDWR)

@@ -31,6 +31,7 @@ def active_ports(cable, *prefix):
     return told.count("PORT_ACTIVE")
 
 
+@pytest.mark.deep
 def test_fifos_in_place_of_devices_hold_up_nobody_else(cable, scratch):
     """Who gives a client its descriptors makes it open what it wrote to."""
     fifo = scratch / "fifo"
@@ -44,6 +45,7 @@ def test_fifos_in_place_of_devices_hold_up_nobody_else(cable, scratch):
     assert active_ports(cable, *AS_USER) == 2
 
 
+@pytest.mark.deep
 def test_pages_of_one_user_that_never_come_fail_nobody_elses_verbs(
         cable, scratch):
     never = scratch / "never"

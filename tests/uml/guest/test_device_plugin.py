@@ -53,6 +53,7 @@ def run_in_container(account, mounts, files, *command):
                        *command, check=False)
 
 
+@pytest.mark.deep
 def test_a_container_has_the_devices_of_its_node(account, kubelet, plugin, system):
     its_kubelet = kubelet()
     shown = system("back-to-back", ["node-1"])
@@ -79,6 +80,7 @@ def test_a_container_has_the_devices_of_its_node(account, kubelet, plugin, syste
     assert registered.health() == {"slot-0": "Healthy", "slot-1": "Healthy"}
 
 
+@pytest.mark.deep
 def test_a_kubelet_that_is_restarted_knows_the_plugin_again(kubelet, plugin):
     first = kubelet()
     assert first.plugin().endpoint == "rdma_hca_shared_devices_a.sock"

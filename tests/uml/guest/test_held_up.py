@@ -18,6 +18,7 @@ def command(scratch, account, request):
             request.param, never)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("command", ["command", "answer"], indirect=True)
 def test_in_a_run(account, command):
     told = account.run("ibemu", "run", "--", *command)

@@ -6,6 +6,8 @@ import stat
 
 import pytest
 
+from harness import deep
+
 INFINIBAND = pathlib.Path("/dev/infiniband")
 MAD_CLASS = pathlib.Path("/sys/class/infiniband_mad")
 # Holds umad1 open, waits for events, and tells what becomes of it.
@@ -34,6 +36,7 @@ def number(name):
     return f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
 
 
+@pytest.mark.deep
 def test_a_device_that_was_removed_can_be_put_back_after_a_restart(system, account):
     options = ["back-to-back", ["node-1", "node-2"],
                f"--journal={account.home}/journal"]
@@ -100,7 +103,7 @@ def test_mistakes_are_named(lab, arguments, sentence):
     assert names() == ["issm0", "rdma_cm", "umad0", "uverbs0"]
 
 
-@pytest.mark.parametrize("major", [0, 240])
+@pytest.mark.parametrize("major", [0, *deep(240)])
 def test_devices_may_have_other_numbers(system, major):
     one = system("back-to-back", ["node-1"], f"--major={major}")
     for name in ("umad0", "issm0"):

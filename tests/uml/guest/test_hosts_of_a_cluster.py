@@ -54,6 +54,7 @@ def pod(account):
     account.run("mount", "--make-private", "/sys")
 
 
+@pytest.mark.deep
 def test_a_node_has_the_devices_of_the_ibemud_in_its_pod(account, pod):
     daemon = pod("sh", "-ec", script(), "auto", "--topology=back-to-back",
                 "--host=node-1")

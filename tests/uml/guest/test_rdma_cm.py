@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from accounts import make_account
-from harness import Background
+from harness import Background, deep
 
 NODE = "/dev/infiniband/rdma_cm"
 # Of the machine's two adapters; both ends run on it.
@@ -26,7 +26,7 @@ def pair(system):
     return made
 
 
-@pytest.fixture(params=["root", "plain"])
+@pytest.fixture(params=["plain", *deep("root")])
 def user(request, scratch, programs):
     return make_account(request.param, scratch, programs)
 

@@ -10,7 +10,7 @@ import pytest
 
 import abi
 from accounts import PRELOAD
-from harness import DEADLINE, until
+from harness import DEADLINE, deep, until
 
 NODES = ("umad0", "umad1", "issm0", "issm1")
 
@@ -27,6 +27,7 @@ def is_clean():
         os.path.exists(f"/dev/infiniband/{name}") for name in NODES)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("preload", [False, True])
 def test_the_devices_do_what_linux_does(cable, build, preload):
     """With the library that a run has by itself, too."""
@@ -138,7 +139,7 @@ def is_child(path, process):
         return False
 
 
-@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("end", [signal.SIGKILL, *deep(signal.SIGTERM)])
 def test_what_a_killed_keeper_of_mounts_leaves_the_next_daemon_takes_away(
         system, end):
     first = system("back-to-back", ["node-1", "node-2"])

@@ -49,6 +49,7 @@ def test_programs_find_and_open_the_adapters(cable):
     assert re.findall(r"port_lid:\s+(\d+)", text) == ["1", "2"]
 
 
+@pytest.mark.deep
 def test_adapters_of_hfi1_carry_messages_too(system):
     cable = system("back-to-back", ["node-1", "node-2"], "--sm=static",
                    "--profile=hfi1")
@@ -65,11 +66,13 @@ def test_adapters_of_hfi1_carry_messages_too(system):
     assert "invalid data" not in client.output + server.output
 
 
+@pytest.mark.deep
 def test_a_thread_gets_its_descriptors_and_keeps_all_else(cable, raw_uverbs):
     """It looks at its registers, its stack, its signals and its descriptors."""
     assert cable.run(raw_uverbs, "once", NODE).stdout == "as it should be\n"
 
 
+@pytest.mark.deep
 def test_threads_and_processes_that_ask_at_the_same_time_get_their_own(
         cable, raw_uverbs):
     clients = [cable.start(raw_uverbs, "many", f"/dev/infiniband/uverbs{n % 2}")
