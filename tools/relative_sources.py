@@ -5,7 +5,8 @@ name them as the build tree TREE sees them, instead of by absolute paths.
 So the compiler's cache finds them in any clone as they are, and need not have
 their headers read first, which takes two thirds of a build from the cache.
 Meson writes the files anew with each configuration: they get the time that they
-had, unless they name other sources, or all would be compiled again."""
+had, unless they name other sources, or all would be compiled again, as it is by
+who runs ninja by hand after a change of a meson.build."""
 
 import os
 import pathlib

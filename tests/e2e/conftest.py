@@ -19,9 +19,9 @@ HERE = pathlib.Path(__file__).parent
 
 def pytest_addoption(parser):
     parser.addoption("--deep", action="store_true",
-                     help="the tests marked `deep`, too")
+                     help="the tests marked `deep`, too, and each kind of adapter")
     parser.addoption("--each-account", action="store_true",
-                     help="each test as root, too, and with each kind of adapter")
+                     help="each test as root, too")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -48,11 +48,12 @@ def pytest_generate_tests(metafunc):
                 name, ACCOUNTS if both else ACCOUNTS[-1:], indirect=True,
                 scope="module" if name == "module_account" else None)
     if "any_fabric" in metafunc.fixturenames:
-        some = STANDS[-2:]
-        if marked("one_back_end"):
+        deep = metafunc.config.getoption("--deep")
+        some = STANDS if each else STANDS[-3:] if deep else STANDS[-2:]
+        if marked("one_back_end") and not deep:
             some = some[:1]
         metafunc.parametrize(
-            "any_fabric", STANDS if each else some, indirect=True,
+            "any_fabric", some, indirect=True,
             ids=lambda stand: f"{stand[0]}-{stand[1].__name__}")
 
 

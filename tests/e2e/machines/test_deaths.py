@@ -13,7 +13,7 @@ pytestmark = pytest.mark.deep
 
 HOSTS = ["node-1", "node-2"]
 HEAD = "head"
-ROUNDS = 50  # by two ways of joining and two accounts: 200 deaths
+ROUNDS = 50  # for each of two ways of joining and two accounts: 200 deaths
 TOPOLOGY = "single-switch:hosts=3"
 # What comes back is compared with what was sent, each time.
 TALK = "rping -V -S 20000 -C 1000000"

@@ -165,7 +165,7 @@ TEST_F(RemoteAdapterTest, IsNotWhereTheBuiltInSubnetManagerRuns) {
   EXPECT_TRUE(pair.fabric.SetRemote(pair.Host(1), &adapter).ok());
 }
 
-// As a daemon's adapter.
+// As the adapter of a host that another daemon has joined.
 struct AdapterWithoutReads final : Adapter {
   bool LeavesReadsToAgents() const override { return true; }
 };
