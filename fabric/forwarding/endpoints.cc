@@ -70,17 +70,20 @@ mad::BadKey BadKeyOf(const Packet& packet, TrapNumber trap) {
   return bad;
 }
 
+// Returns by which of its LIDs a packet reached the port: 0 if by none.
+uint8_t PathBitsOf(const NodePort& port, Lid dlid) {
+  if (!port.Owns(dlid)) return 0;
+  return static_cast<uint8_t>(static_cast<unsigned>(dlid) -
+                              static_cast<unsigned>(port.info.lid));
+}
+
 // Returns an SMP as it arrives at its end port.
 mad::Arrival SmpOf(const NodePort& port, const Packet& packet) {
   mad::Arrival arrival;
   arrival.qp = 0;
   arrival.slid = packet.slid;
   arrival.source_qpn = packet.source_qpn;
-  if (port.Owns(packet.dlid)) {
-    arrival.path_bits =
-        static_cast<uint8_t>(static_cast<unsigned>(packet.dlid) -
-                             static_cast<unsigned>(port.info.lid));
-  }
+  arrival.path_bits = PathBitsOf(port, packet.dlid);
   arrival.mad = packet.mad;
   return arrival;
 }
@@ -393,11 +396,7 @@ void Endpoints::OnGmp(PortId id, const Packet& packet) {
   arrival.qp = 1;
   arrival.slid = packet.slid;
   arrival.sl = packet.sl;
-  if (port.Owns(packet.dlid)) {
-    arrival.path_bits =
-        static_cast<uint8_t>(static_cast<unsigned>(packet.dlid) -
-                             static_cast<unsigned>(port.info.lid));
-  }
+  arrival.path_bits = PathBitsOf(port, packet.dlid);
   arrival.pkey_index = static_cast<uint16_t>(p_key_index);
   arrival.source_qpn = packet.source_qpn;
   arrival.mad = packet.mad;
