@@ -21,7 +21,7 @@
 
 namespace {
 
-constexpr size_t kMost = size_t{1} << 20;
+constexpr size_t kMax = size_t{1} << 20;
 // As verbs::kChunk: a buffer of this size fits a second-level cache.
 constexpr size_t kChunk = size_t{256} << 10;
 constexpr size_t kTotal = size_t{1} << 30;
@@ -31,7 +31,7 @@ class Process {
   explicit Process(std::byte* memory) : memory_(memory) {
     pid_ = fork();
     if (pid_ != 0) return;
-    std::memset(memory, 1, kMost);  // gives the process its own pages
+    std::memset(memory, 1, kMax);  // gives the process its own pages
     while (true) pause();
   }
   ~Process() { kill(pid_, SIGKILL); }
@@ -108,13 +108,13 @@ void Overlap(const Process& from, const Process& to, size_t size) {
 }  // namespace
 
 int main() {
-  void* const memory = mmap(nullptr, kMost, PROT_READ | PROT_WRITE,
+  void* const memory = mmap(nullptr, kMax, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return 1;
   const Process from(static_cast<std::byte*>(memory));
   const Process to(static_cast<std::byte*>(memory));
-  std::vector<std::byte> bounce(kMost);
-  for (const size_t size : {size_t{64} << 10, kMost}) {
+  std::vector<std::byte> bounce(kMax);
+  for (const size_t size : {size_t{64} << 10, kMax}) {
     const size_t chunk = std::min(size, kChunk);
     Measure("one", size, [&] {
       for (size_t at = 0; at < size; at += chunk) {

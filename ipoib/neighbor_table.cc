@@ -71,7 +71,7 @@ std::unique_ptr<Resolution> NeighborTable::Resolve(
   if (const auto known = known_.find(address); known != known_.end()) {
     return Answer(known->second.hardware, std::move(done));
   }
-  if (questions_.size() >= kMostQuestions && !questions_.contains(address)) {
+  if (questions_.size() >= kMaxQuestions && !questions_.contains(address)) {
     return Answer(absl::ResourceExhaustedError("too many others are asked for"),
                   std::move(done));
   }

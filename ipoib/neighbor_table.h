@@ -36,7 +36,7 @@ class NeighborTable {
 
   // How many neighbours are asked for at a time: a program that asks for a
   // whole network shall not flood it.
-  static constexpr size_t kMostQuestions = 1024;
+  static constexpr size_t kMaxQuestions = 1024;
 
   // Both must outlive this.
   NeighborTable(Timers& timers, Asker& asker);

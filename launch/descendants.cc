@@ -81,9 +81,9 @@ std::set<pid_t> DescendantsOf(pid_t ancestor,
 
 void ForEachProcess(absl::FunctionRef<std::set<pid_t>()> list,
                     absl::FunctionRef<void(pid_t)> visit) {
-  constexpr int kMostRounds = 100;
+  constexpr int kMaxRounds = 100;
   std::set<pid_t> visited;
-  for (int round = 0; round < kMostRounds; ++round) {
+  for (int round = 0; round < kMaxRounds; ++round) {
     const size_t before = visited.size();
     for (const pid_t pid : list()) {
       if (visited.insert(pid).second) visit(pid);

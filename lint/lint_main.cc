@@ -30,7 +30,7 @@ namespace {
 // Microseconds, and how many times: whether another thread acknowledges.
 constexpr useconds_t kPause = 10'000;
 constexpr int kPauses = 100;
-constexpr uint16_t kMostKeys = 128;
+constexpr uint16_t kMaxKeys = 128;
 
 constinit UnacknowledgedEvents events;
 constinit std::atomic<int> regions = 0;
@@ -145,7 +145,7 @@ void CheckKeyIndex(ibv_qp& qp, const ibv_qp_attr& attributes, int mask,
   auto* const query =
       Next<int(ibv_context*, uint8_t, int, __be16*)>("ibv_query_pkey", caller);
   int keys = 0;
-  for (int index = 0; index < kMostKeys; ++index) {
+  for (int index = 0; index < kMaxKeys; ++index) {
     __be16 key = 0;
     if (query == nullptr ||
         query(qp.context, attributes.port_num, index, &key) != 0) {

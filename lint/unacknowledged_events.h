@@ -11,10 +11,10 @@ namespace ibemu::lint {
 
 // An UnacknowledgedEvents counts those of the completion queues of a process,
 // by their addresses.  It may be called by any thread.  Of queues that are more
-// than kMost at a time it knows nothing.
+// than kMax at a time it knows nothing.
 class UnacknowledgedEvents {
  public:
-  static constexpr size_t kMost = 256;
+  static constexpr size_t kMax = 256;
 
   // The program got an event of this queue.
   void OnEvent(const void* queue);
@@ -38,7 +38,7 @@ class UnacknowledgedEvents {
   Entry* Find(const void* queue);
 
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-  std::array<Entry, kMost> entries_{};
+  std::array<Entry, kMax> entries_{};
 };
 
 }  // namespace ibemu::lint

@@ -22,14 +22,14 @@ class Patience {
 
   // A request came, this long after the last answer.
   void OnRequest(absl::Duration since_answer) {
-    if (since_answer < kSpan) credit_ = std::min(credit_ + 1, kMost);
+    if (since_answer < kSpan) credit_ = std::min(credit_ + 1, kMax);
   }
 
   // Nothing came within kSpan.
-  void OnVain() { credit_ = std::max(credit_ - kPrice, -kMost); }
+  void OnVain() { credit_ = std::max(credit_ - kPrice, -kMax); }
 
  private:
-  static constexpr int kMost = 8;
+  static constexpr int kMax = 8;
   static constexpr int kPrice = 2;  // of a busy wait in vain, in requests
 
   int credit_ = 0;

@@ -21,12 +21,12 @@ constexpr int kRetriesAfter = 100, kRetriesAtMostAfter = 1000;
 constexpr unsigned kLooksForNewCertificatesEvery = 10;  // seconds
 // The longest message of a peer that joins, and what surrounds its bytes.  The
 // list of all hosts is longer, the other way.
-constexpr int kLongest = int{kMostAtOnce} + 4096;
+constexpr int kLongest = int{kMaxAtOnce} + 4096;
 constexpr int kLongestList = 4 << 20;
 // Of all peers together.  A host has one as long as it is joined.
-constexpr int kMostThreads = 8192;
+constexpr int kMaxThreads = 8192;
 // For all peers together.
-constexpr size_t kMostMemory = size_t{256} << 20;
+constexpr size_t kMaxMemory = size_t{256} << 20;
 constexpr int kLastPort = 65535;
 
 std::string Host(const std::string& address) {
@@ -113,8 +113,8 @@ absl::StatusOr<std::unique_ptr<grpc::Server>> Serve(
   builder.RegisterService(&service);
   builder.SetMaxReceiveMessageSize(kLongest);
   grpc::ResourceQuota quota;
-  quota.Resize(kMostMemory);
-  quota.SetMaxThreads(kMostThreads);
+  quota.Resize(kMaxMemory);
+  quota.SetMaxThreads(kMaxThreads);
   builder.SetResourceQuota(quota);
   // Two that listen at one port would share what comes.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);

@@ -120,7 +120,7 @@ absl::StatusOr<json> LeasePort::Await(control::Parameters& parameters,
 // To connect may take seconds.
 absl::Status LeasePort::Call(const std::string& address,
                              const std::string& token, UniqueFd line) {
-  if (++*calls_ > kMostCalls) {
+  if (++*calls_ > kMaxCalls) {
     --*calls_;
     return absl::ResourceExhaustedError("too many connections are being made");
   }
@@ -143,7 +143,7 @@ absl::Status LeasePort::Call(const std::string& address,
 
 absl::Status LeasePort::Expect(const std::string& token, UniqueFd line,
                                absl::Duration gives_up_after) {
-  if (expected_.size() == kMostExpected) {
+  if (expected_.size() == kMaxExpected) {
     return absl::ResourceExhaustedError("too many hosts are expected");
   }
   const auto [expected, is_new] =
@@ -178,7 +178,7 @@ void LeasePort::OnConnection() {
     if (!socket.valid()) return;
   }
   // Whoever opens many and says nothing is the first to go.
-  if (strangers_.size() == kMostStrangers) Forget(strangers_.begin());
+  if (strangers_.size() == kMaxStrangers) Forget(strangers_.begin());
   strangers_.push_back({.socket = std::move(socket),
                         .tcp = std::move(tcp),
                         .encrypted = encrypts_});

@@ -30,10 +30,10 @@ namespace ibemu::peers {
 class LeasePort {
  public:
   // Connections whose token has not come yet, and tokens that are expected.
-  static constexpr size_t kMostStrangers = 256;
-  static constexpr size_t kMostExpected = 4096;
+  static constexpr size_t kMaxStrangers = 256;
+  static constexpr size_t kMaxExpected = 4096;
   // Connections that are being made.
-  static constexpr int kMostCalls = 64;
+  static constexpr int kMaxCalls = 64;
   // The longest time for either of the first two.
   static constexpr absl::Duration kWaitsFor = absl::Seconds(10);
 

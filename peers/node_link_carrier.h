@@ -18,7 +18,7 @@
 namespace ibemu::peers {
 
 // The most bytes of one message.
-inline constexpr size_t kMostAtOnce = size_t{64} << 10;
+inline constexpr size_t kMaxAtOnce = size_t{64} << 10;
 
 // Sends all of `bytes` to a stream socket.  Returns false if nobody reads
 // there any more.
@@ -35,7 +35,7 @@ inline bool SendAll(int socket, std::string_view bytes) {
 
 // Returns what there is, as soon as there is something; "" at the end.
 inline std::string ReceiveSome(int socket) {
-  std::string bytes(kMostAtOnce, '\0');
+  std::string bytes(kMaxAtOnce, '\0');
   while (true) {
     const ssize_t count = recv(socket, bytes.data(), bytes.size(), 0);
     if (count < 0 && errno == EINTR) continue;
@@ -79,7 +79,7 @@ void CarryNodeLink(
   // A peer that sends anything else, or more than was agreed, is none.
   bool first = true;
   while (stream.Read(&message) && message.has_data() &&
-         message.data().size() <= kMostAtOnce &&
+         message.data().size() <= kMaxAtOnce &&
          SendAll(socket.get(), message.data())) {
     if (std::exchange(first, false)) heard();
   }

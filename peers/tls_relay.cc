@@ -20,7 +20,7 @@
 namespace ibemu::peers {
 namespace {
 
-constexpr int kMostRelays = 2048;
+constexpr int kMaxRelays = 2048;
 
 // What OpenSSL has to say, which is forgotten then.
 std::string Reason() {
@@ -42,7 +42,7 @@ absl::StatusOr<UniqueFd> TlsRelay::Start(
     const std::shared_ptr<std::atomic<int>>& running) {
   const std::shared_ptr<void> counted(nullptr,
                                       [running](void*) { --*running; });
-  if (++*running > kMostRelays) {
+  if (++*running > kMaxRelays) {
     return absl::ResourceExhaustedError("too many encrypted connections");
   }
   int ends[2];

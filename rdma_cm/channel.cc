@@ -46,7 +46,7 @@ std::shared_ptr<UserId> Channel::Add(std::unique_ptr<Id> id, uint64_t uid) {
 }
 
 bool Channel::MayAdd() const {
-  return ids_.size() < kMostIds && view_->ids().next() < kMostNumbers;
+  return ids_.size() < kMaxIds && view_->ids().next() < kMaxNumbers;
 }
 
 Outcome<uint32_t> Channel::Create(uint64_t uid, PortSpace space,
@@ -112,7 +112,7 @@ Refusal Channel::Accept(UserId& id, uint64_t uid,
 Outcome<uint32_t> Channel::Join(const std::shared_ptr<UserId>& id, uint64_t uid,
                                 const SocketAddress& group,
                                 uint8_t join_state) {
-  if (id->joins().size() >= kMostJoins || joins_ >= kMostJoinsOfAll) {
+  if (id->joins().size() >= kMaxJoins || joins_ >= kMaxJoinsOfAll) {
     return Refusal::kNoMemory;
   }
   auto join = std::make_shared<UserJoin>(UserJoin{.id = id, .uid = uid});
@@ -155,8 +155,8 @@ Outcome<uint32_t> Channel::TakeOver(uint32_t number) {
   if (id->id() == nullptr) return Refusal::kRemoved;
   if (&from == this) return id->events_reported;
   const size_t joins = id->joins().size();
-  if (ids_.size() >= kMostIds || joins_ + joins > kMostJoinsOfAll ||
-      events_.size() + id->events_queued > kMostEvents) {
+  if (ids_.size() >= kMaxIds || joins_ + joins > kMaxJoinsOfAll ||
+      events_.size() + id->events_queued > kMaxEvents) {
     return Refusal::kNoMemory;
   }
   from.joins_ -= joins;
@@ -200,7 +200,7 @@ void Channel::PutBack(QueuedEvent event) {
 }
 
 void Channel::Push(QueuedEvent event) {
-  if (is_ending() || events_.size() >= kMostEvents) return;
+  if (is_ending() || events_.size() >= kMaxEvents) return;
   events_.Push(std::move(event));
   on_event_();
 }
@@ -226,7 +226,7 @@ void Channel::OnJoinEvent(const std::shared_ptr<UserId>& id,
 
 bool Channel::HasRoom(const UserId& listener) {
   return !is_ending() && listener.room > 0 && MayAdd() &&
-         events_.size() < kMostEvents;
+         events_.size() < kMaxEvents;
 }
 
 // It is told under the name of the listener, with the number of the new id.

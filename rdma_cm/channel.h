@@ -20,13 +20,13 @@ namespace ibemu::rdma_cm {
 // in which they were made.
 class Channel final : private UserIdOwner {
  public:
-  static constexpr size_t kMostIds = 16384;
-  static constexpr size_t kMostEvents = 4 * kMostIds;
-  static constexpr size_t kMostJoins = 64;         // of an id
-  static constexpr size_t kMostJoinsOfAll = 4096;  // of all ids together
+  static constexpr size_t kMaxIds = 16384;
+  static constexpr size_t kMaxEvents = 4 * kMaxIds;
+  static constexpr size_t kMaxJoins = 64;         // of an id
+  static constexpr size_t kMaxJoinsOfAll = 4096;  // of all ids together
   // Of the ids of all opens of a view: librdmacm has a table of that size, and
   // cannot keep an id whose number is beyond it.
-  static constexpr uint32_t kMostNumbers = 65536;
+  static constexpr uint32_t kMaxNumbers = 65536;
   static constexpr int kMaxBacklog = 1024;  // net.rdma_ucm.max_backlog
 
   // Calls `on_event` when an event was queued, but not while this ends.

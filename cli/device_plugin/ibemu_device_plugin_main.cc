@@ -50,7 +50,7 @@ privileged.
   --kubelet=DIR    the kubelet's directory (default: /var/lib/kubelet)
 )";
 
-constexpr int kMostSlots = 10000;
+constexpr int kMaxSlots = 10000;
 // Between two looks at devices and kubelet.
 constexpr timespec kPause = {.tv_sec = 1, .tv_nsec = 0};
 
@@ -121,7 +121,7 @@ int Main(std::vector<std::string> arguments) {
   app.set_version_flag("-v,--version",
                        absl::StrCat("ibemu-device-plugin ", ibemu::Version()));
   app.add_option("--resource", flags.resource);
-  app.add_option("--slots", flags.slots)->check(CLI::Range(1, kMostSlots));
+  app.add_option("--slots", flags.slots)->check(CLI::Range(1, kMaxSlots));
   app.add_option("--kubelet", flags.kubelet);
   if (const auto status = ibemu::cli::Parse(app, std::move(arguments))) {
     return *status;

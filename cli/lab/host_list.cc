@@ -13,7 +13,7 @@ namespace ibemu::cli {
 namespace {
 
 // Longer ones would not fit into 32 bits.
-constexpr size_t kMostDigits = 9;
+constexpr size_t kMaxDigits = 9;
 
 absl::Status Wrong(std::string_view text) {
   return absl::InvalidArgumentError(absl::StrFormat(
@@ -21,7 +21,7 @@ absl::Status Wrong(std::string_view text) {
 }
 
 bool ParseDigits(const std::string& text, uint32_t& number) {
-  return text.size() <= kMostDigits &&
+  return text.size() <= kMaxDigits &&
          text.find_first_not_of("0123456789") == std::string::npos &&
          absl::SimpleAtoi(text, &number);
 }

@@ -41,7 +41,7 @@ constexpr std::array<std::string_view, 2> kScenarioKeys = {"file", "after"};
 // has started would take the devices away from that.
 constexpr char kShellWaits[] = "trap 'exit 143' TERM\n";
 // A text of some megabytes could have billions.
-constexpr size_t kMostAwaited = 100'000;
+constexpr size_t kMaxAwaited = 100'000;
 constexpr char kScenarioLabel[] = "scenario";
 
 class LabParser {
@@ -124,17 +124,17 @@ class LabParser {
     for (const SpecEntry& host : hosts->value.entries) {
       for (const std::string& name : HostsOf(host.key, host.at)) {
         ReadHost(name, host);
-        if (plan_.programs.size() <= kMostLabPrograms) continue;
+        if (plan_.programs.size() <= kMaxLabPrograms) continue;
         return checks_.Fault(
             hosts->at,
-            absl::StrFormat("a lab has at most %d programs", kMostLabPrograms));
+            absl::StrFormat("a lab has at most %d programs", kMaxLabPrograms));
       }
     }
   }
 
   std::vector<std::string> HostsOf(const std::string& list, Place at) {
     absl::StatusOr<std::vector<std::string>> names =
-        ExpandHostList(list, kMostLabPrograms);
+        ExpandHostList(list, kMaxLabPrograms);
     if (names.ok()) return *std::move(names);
     checks_.Fault(at, std::string(names.status().message()));
     return {};
@@ -277,7 +277,7 @@ class LabParser {
     std::span<const SpecValue> lists(&after->value, 1);
     if (after->value.kind == Kind::kList) lists = after->value.items;
     for (const SpecValue& hosts : lists) {
-      if (awaited_.size() >= kMostAwaited) {
+      if (awaited_.size() >= kMaxAwaited) {
         return checks_.Fault(hosts.at, "after: too many hosts are waited for");
       }
       if (hosts.kind != Kind::kScalar) {

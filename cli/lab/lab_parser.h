@@ -10,7 +10,7 @@
 namespace ibemu::cli {
 
 // The most programs that a lab may have.
-inline constexpr size_t kMostLabPrograms = 1000;
+inline constexpr size_t kMaxLabPrograms = 1000;
 
 // Returns the plan of a YAML text; `file` names it in faults, and the fabric is
 // called like the file if the text gives no name.  The plan means something

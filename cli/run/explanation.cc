@@ -19,11 +19,11 @@ namespace {
 
 using nlohmann::json;
 
-// The first kMost lines, and how many there are besides.
+// The first kMax lines, and how many there are besides.
 std::string TextOf(const std::vector<std::string>& lines,
                    std::string_view more) {
   std::string text;
-  const size_t shown = std::min(lines.size(), Explanation::kMost);
+  const size_t shown = std::min(lines.size(), Explanation::kMax);
   for (size_t i = 0; i < shown; ++i) {
     absl::StrAppend(&text, "ibemu run: ", lines[i], "\n");
   }

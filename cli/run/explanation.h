@@ -19,7 +19,7 @@ namespace ibemu::cli {
 class Explanation {
  public:
   // How many failures are told of, and pitfalls; the others are counted.
-  static constexpr size_t kMost = 10;
+  static constexpr size_t kMax = 10;
 
   struct Wanted {
     bool failures = false, pitfalls = false;

@@ -11,18 +11,18 @@ namespace ibemu::cuse {
 namespace {
 
 // Who has not used its rings for so many looks is not looked at any more.
-constexpr int kMostInVain = 256;
+constexpr int kMaxInVain = 256;
 
 // More threads of a client that wait are woken by what comes next, or by their
 // own patience: to wake thousands takes the loop's time.
-constexpr int kMostWoken = 64;
+constexpr int kMaxWoken = 64;
 
 }  // namespace
 
 bool RingSet::HasRoomFor(uid_t user) const {
   const auto known = users_.find(user);
-  return all_.size() < kMost &&
-         (known == users_.end() || known->second < kMostOfUser);
+  return all_.size() < kMax &&
+         (known == users_.end() || known->second < kMaxOfUser);
 }
 
 void RingSet::Add(Rings& rings, Client client) {
@@ -81,7 +81,7 @@ bool RingSet::Look() {
     if (rings->Drain()) {
       found = true;
       rings->vain_ = 0;
-    } else if (++rings->vain_ > kMostInVain) {
+    } else if (++rings->vain_ > kMaxInVain) {
       Park(*rings);
     }
   }
@@ -109,8 +109,8 @@ void WakeClient(fast_path::RingControl& control) {
   control.event.fetch_add(1);
   if (control.waiting.exchange(0) == 0) return;
   // Not FUTEX_PRIVATE: the waiter is another process.
-  if (syscall(SYS_futex, &control.event, FUTEX_WAKE, kMostWoken, nullptr,
-              nullptr, 0) == kMostWoken) {
+  if (syscall(SYS_futex, &control.event, FUTEX_WAKE, kMaxWoken, nullptr,
+              nullptr, 0) == kMaxWoken) {
     control.waiting = 1;
   }
 }

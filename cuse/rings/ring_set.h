@@ -52,8 +52,8 @@ class RingSet final : public PolledSource {
 
   // So many files have rings at most, and so many of one user: each takes a
   // mapping of up to half a MiB, and a look while it is used.
-  static constexpr size_t kMost = 1024;
-  static constexpr size_t kMostOfUser = 64;
+  static constexpr size_t kMax = 1024;
+  static constexpr size_t kMaxOfUser = 64;
 
   RingSet() = default;
   RingSet(const RingSet&) = delete;

@@ -44,7 +44,7 @@ bool IsForRings(uint32_t command) {
 // a slot has.
 bool IsAllowed(const verbs::Command& command) {
   return !command.extended && IsForRings(command.number) &&
-         command.room <= fast_path::CommandSlot::kMostAnswer;
+         command.room <= fast_path::CommandSlot::kMaxAnswer;
 }
 
 // Not FUTEX_PRIVATE: the waiter is another process.

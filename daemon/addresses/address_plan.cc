@@ -8,7 +8,7 @@ namespace ibemu::daemon {
 namespace {
 
 constexpr int kRails = 2;
-constexpr uint16_t kMostPartitions = 32;  // of kPartitions, for each rail
+constexpr uint16_t kMaxPartitions = 32;  // of kPartitions, for each rail
 
 // fd1b:e000:PARTITION:PORT::n/64
 wire::IpNetwork UniqueLocal(int port, uint16_t partition, uint32_t number) {
@@ -57,9 +57,9 @@ std::optional<wire::IpNetwork> AddressPlan::RailOf(int port,
   if (partition == 0) {
     ++network.prefix;
   } else {
-    if (!has_partitions_ || partition >= kMostPartitions) return std::nullopt;
+    if (!has_partitions_ || partition >= kMaxPartitions) return std::nullopt;
     network = {.address = kPartitions.address, .prefix = 16};
-    number = rail * kMostPartitions + partition;
+    number = rail * kMaxPartitions + partition;
   }
   constexpr int kLongest = 30;  // of a network with room
   if (network.prefix > kLongest) return std::nullopt;
@@ -108,7 +108,7 @@ std::optional<AddressPlan::Owner> AddressPlan::NumberedWith(
     if (address.ipv4() < first || host_bits < 2) return std::nullopt;
     const uint32_t place = (address.ipv4() - first) >> host_bits;
     number = (address.ipv4() - first) & ((uint32_t{1} << host_bits) - 1);
-    const uint32_t partitions = further ? kMostPartitions : 1;
+    const uint32_t partitions = further ? kMaxPartitions : 1;
     owner.port = 1 + static_cast<int>(place / partitions);
     owner.partition = static_cast<uint16_t>(place % partitions);
   } else {

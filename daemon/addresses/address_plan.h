@@ -41,7 +41,7 @@ class AddressPlan {
   };
 
   // Of hosts, in the /etc/hosts of a run.  Each look-up of a name reads it.
-  static constexpr size_t kMostNames = 4096;
+  static constexpr size_t kMaxNames = 4096;
 
   // The network of the usual plan.
   static constexpr wire::IpNetwork kUsual = {

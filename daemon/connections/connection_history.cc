@@ -21,7 +21,7 @@ void ConnectionHistory::Add(const json& event, bool failed,
   for (const std::optional<AdapterId>& end : {here, there}) {
     if (!end) continue;
     Events& events = (failed ? failures_ : others_)[*end];
-    if (events.size() == kMost) events.pop_front();
+    if (events.size() == kMax) events.pop_front();
     events.emplace_back(last_, event);
   }
 }

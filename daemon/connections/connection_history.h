@@ -17,13 +17,13 @@
 
 namespace ibemu::daemon {
 
-// A ConnectionHistory keeps, of each host, the last kMost events of
+// A ConnectionHistory keeps, of each host, the last kMax events of
 // connections, and of resolutions of addresses, paths and service IDs, that
-// failed, and the last kMost of those that did not: whether or not somebody
+// failed, and the last kMax of those that did not: whether or not somebody
 // listened to events then.
 class ConnectionHistory {
  public:
-  static constexpr size_t kMost = 32;
+  static constexpr size_t kMax = 32;
 
   // `adapters` must outlive this.
   explicit ConnectionHistory(Adapters& adapters) : adapters_(adapters) {}

@@ -82,7 +82,7 @@ absl::StatusOr<json> ConnectionMethods::Names(
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   json names = json::array();
   for (const AddressPlan::HostAddress& host :
-       table_.plan().Hosts(AddressPlan::kMostNames)) {
+       table_.plan().Hosts(AddressPlan::kMaxNames)) {
     if (!host.elsewhere.empty()) continue;
     names.push_back({{"node", table_.adapters().description(host.adapter)},
                      {"address", AddressText(host.address)},
@@ -129,9 +129,9 @@ json ConnectionMethods::Describe(AdapterId adapter) const {
   json connections = json::array();
   for (const Id* const id : ids) {
     if (id->state() == Id::State::kListen) {
-      if (++listener_count <= kMost) listeners.push_back(Listener(*id));
+      if (++listener_count <= kMax) listeners.push_back(Listener(*id));
     } else {
-      if (++connection_count <= kMost) connections.push_back(Connection(*id));
+      if (++connection_count <= kMax) connections.push_back(Connection(*id));
     }
   }
   return {{"node", adapters.description(adapter)},

@@ -16,7 +16,7 @@ namespace ibemu::daemon {
 class ConnectionMethods {
  public:
   // The most listeners, and the most connections, of one answer.
-  static constexpr size_t kMost = 1000;
+  static constexpr size_t kMax = 1000;
 
   // `table` must outlive this.
   explicit ConnectionMethods(ConnectionTable& table)
@@ -48,7 +48,7 @@ class ConnectionMethods {
   // where there is none.  The lists are in the order of their ports and
   // addresses.
   // Also node.names: [{"node": "node-1", "address": "198.18.0.1", "link_local":
-  // "169.254.1.0/16"}, ...], at most AddressPlan::kMostNames, hosts with an
+  // "169.254.1.0/16"}, ...], at most AddressPlan::kMaxNames, hosts with an
   // IPv4 address, each with its first one.
   //
   // This must outlive `dispatcher`'s last call.

@@ -38,8 +38,8 @@ constexpr std::string_view kMagic("SQLite format 3\0", 16);
 constexpr size_t kVersionAt = 60, kApplicationAt = 68, kHeaderSize = 100;
 constexpr uint32_t kApplication = 0x69626a6c;  // "ibjl"
 
-constexpr int64_t kMostNodes = std::numeric_limits<uint32_t>::max();
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMaxNodes = std::numeric_limits<uint32_t>::max();
+constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kLatest = 253402300799999;  // the year 9999
 constexpr int kMaxLmc = 7;
 
@@ -74,13 +74,13 @@ absl::StatusOr<int64_t> Ask(sqlite3* database, const char* sql) {
   IBEMU_ASSIGN_OR_RETURN(JournalStatement statement,
                          JournalStatement::Prepare(database, sql));
   IBEMU_ASSIGN_OR_RETURN(const bool any, statement.Next());
-  return any ? statement.Number(sql, 0, kMost) : 0;
+  return any ? statement.Number(sql, 0, kMax) : 0;
 }
 
 // Reads columns of a row.  REQUIRES: the columns are those of the table.
 topology::NodeId ReadNode(JournalStatement& row, const char* column) {
   return topology::NodeId{
-      static_cast<uint32_t>(row.Number(column, 0, kMostNodes))};
+      static_cast<uint32_t>(row.Number(column, 0, kMaxNodes))};
 }
 
 JournalPlace ReadPlace(JournalStatement& row, const char* node,

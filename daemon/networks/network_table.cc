@@ -54,19 +54,19 @@ ipoib::HardwareAddress EverybodyOf(const ipoib::Link& link) {
 }
 
 // Of further partitions, for each port.  They stay, so there is an end to them.
-constexpr size_t kMostInterfaces = 64;
+constexpr size_t kMaxInterfaces = 64;
 
 // Of a port: each costs a queue pair, and a group of the fabric.
-constexpr size_t kMostSwitches = 16;
+constexpr size_t kMaxSwitches = 16;
 
 absl::Status TooManySwitches() {
   return absl::ResourceExhaustedError(absl::StrCat(
-      "a port is on no more than ", kMostSwitches, " switches of Ethernet"));
+      "a port is on no more than ", kMaxSwitches, " switches of Ethernet"));
 }
 
 absl::Status TooManyInterfaces() {
   return absl::ResourceExhaustedError(
-      absl::StrCat("a port has interfaces in no more than ", kMostInterfaces,
+      absl::StrCat("a port has interfaces in no more than ", kMaxInterfaces,
                    " further partitions"));
 }
 
@@ -260,7 +260,7 @@ absl::StatusOr<json> NetworkTable::Ports(
   for (const std::string& name : switches) {
     IBEMU_RETURN_IF_ERROR(CheckSwitchName(name));
     if (std::ranges::count(ethernet, name) == 0) ethernet.push_back(name);
-    if (ethernet.size() > kMostSwitches) return TooManySwitches();
+    if (ethernet.size() > kMaxSwitches) return TooManySwitches();
   }
   std::vector<uint16_t> further;
   for (const std::string& text : partitions) {
@@ -268,7 +268,7 @@ absl::StatusOr<json> NetworkTable::Ports(
     if (std::ranges::count(further, partition) == 0) {
       further.push_back(partition);
     }
-    if (further.size() > kMostInterfaces) return TooManyInterfaces();
+    if (further.size() > kMaxInterfaces) return TooManyInterfaces();
   }
   IBEMU_ASSIGN_OR_RETURN(const std::vector<AdapterId> found,
                          FindAdapters(hosts));
@@ -409,7 +409,7 @@ absl::StatusOr<json> NetworkTable::Attach(control::Parameters& parameters,
   }
   if (key.ethernet_switch.empty() &&
       connections->link(key.port, key.partition) == nullptr &&
-      connections->interfaces(key.port).size() > kMostInterfaces) {
+      connections->interfaces(key.port).size() > kMaxInterfaces) {
     return TooManyInterfaces();
   }
   if (!key.ethernet_switch.empty() &&
@@ -417,7 +417,7 @@ absl::StatusOr<json> NetworkTable::Attach(control::Parameters& parameters,
         return !entry.first.ethernet_switch.empty() &&
                entry.first.adapter == key.adapter &&
                entry.first.port == key.port;
-      }) >= static_cast<ptrdiff_t>(kMostSwitches)) {
+      }) >= static_cast<ptrdiff_t>(kMaxSwitches)) {
     return TooManySwitches();
   }
   Carried carried;

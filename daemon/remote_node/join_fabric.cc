@@ -32,7 +32,7 @@ constexpr absl::Duration kPatience = absl::Milliseconds(500);
 // To plug a host in again.  So long, too, the end of this daemon may wait.
 constexpr absl::Duration kPlugsWithin = absl::Seconds(2);
 // That find all hosts taken which were free just before.
-constexpr int kMostRounds = 16;
+constexpr int kMaxRounds = 16;
 // For an answer of a host's agents; so long this daemon serves nobody.
 constexpr absl::Duration kAnswersWithin = absl::Seconds(10);
 
@@ -167,7 +167,7 @@ absl::StatusOr<Found> PlugInto(const Authority& authority,
 
 // Others may take the same at the same time.
 absl::StatusOr<Found> PlugIntoAny(const Authority& authority) {
-  for (int round = 0; round < kMostRounds; ++round) {
+  for (int round = 0; round < kMaxRounds; ++round) {
     IBEMU_ASSIGN_OR_RETURN(control::Client client, authority.Connect());
     IBEMU_ASSIGN_OR_RETURN(const json free,
                            client.Call("wire.free", json::object()));

@@ -117,7 +117,7 @@ absl::Status NodeLinkHost::TakePackets(
 bool NodeLinkHost::SendPackets(int port, const fabric::Packet& packets) {
   if (packets_->Send(port, packets)) return true;
   const uint32_t count = packets.Count();
-  if (count == 1 || count > PacketTrain::kMostPackets) return false;
+  if (count == 1 || count > PacketTrain::kMaxPackets) return false;
   if (full()) return true;  // lost, as one by one
   Queue(NodeLinkMessage::kTrain, port, EncodeTrain(packets));
   Flush();

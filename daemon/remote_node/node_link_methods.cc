@@ -115,7 +115,7 @@ absl::StatusOr<json> NodeLinkMethods::Free(
       continue;
     }
     guids.push_back(GuidText(subnet.node(id).node_guid));
-    if (guids.size() == kMostFree) break;
+    if (guids.size() == kMaxFree) break;
   }
   return guids;
 }

@@ -36,7 +36,7 @@ struct JoinedNode {
 // NodeLinkMethods have the fabric's end of each node link.
 class NodeLinkMethods {
  public:
-  static constexpr size_t kMostFree = 64;
+  static constexpr size_t kMaxFree = 64;
 
   // All must outlive this.  `exact`: every packet goes through the fabric, and
   // nobody gets a lease.
@@ -62,7 +62,7 @@ class NodeLinkMethods {
   //                the adapter says that it has it (PacketConnection)
   //   lease.meet   see MeetingPoint
   //   wire.free    ["0x...", ...]: the GUIDs of hosts' adapters that no program
-  //                here and nobody elsewhere has, kMostFree at most
+  //                here and nobody elsewhere has, kMaxFree at most
   void AddTo(control::MethodTable& dispatcher);
 
   // Keeps the adapters of these nodes out of wire.free for `time`, or until

@@ -24,7 +24,8 @@ namespace ibemu::daemon {
 namespace {
 
 // The most that is kept for a daemon.
-constexpr size_t kMostKept = 2 * RemoteCables::kMaxKept + PacketTrain::kLongest;
+constexpr size_t kMaxKeptInAll =
+    2 * RemoteCables::kMaxKept + PacketTrain::kLongest;
 
 // Returns true for messages that may be dropped when too much waits: packets,
 // and what is told of those with wrong keys.
@@ -192,7 +193,7 @@ void RemoteCables::Send(NodeLinkMessage type, int port,
                         std::span<const std::byte> payload) {
   const bool full = kept_.waiting() > kMaxKept;
   if (!lost_.ok() || (full && MayBeLost(type))) return;
-  if (full && kept_.waiting() > kMostKept) {
+  if (full && kept_.waiting() > kMaxKeptInAll) {
     return Lose(absl::UnavailableError("the daemon does not take anything"));
   }
   const bool was_blocked = kept_.waiting() > 0;
@@ -201,7 +202,7 @@ void RemoteCables::Send(NodeLinkMessage type, int port,
 }
 
 bool RemoteCables::SendTrain(int port, const fabric::Packet& packets) {
-  if (packets.Count() > PacketTrain::kMostPackets) return false;
+  if (packets.Count() > PacketTrain::kMaxPackets) return false;
   Send(NodeLinkMessage::kTrain, port, EncodeTrain(packets));
   return true;
 }
@@ -322,7 +323,7 @@ absl::Status RemoteCables::Sort() {
       cable(message.port).state_ = std::move(state);
     }
     if (pending_bytes_ > kMaxKept && MayBeLost(message.type)) continue;
-    if (pending_bytes_ > kMostKept) {
+    if (pending_bytes_ > kMaxKeptInAll) {
       return absl::UnavailableError("the daemon tells more than can be heard");
     }
     pending_bytes_ += wire::kBytes<NodeLinkHeader> + message.payload.size();

@@ -15,7 +15,7 @@ void FaultNames::Remove(uint32_t number) {
   if (found == names_.end() || found->second.removed) return;
   found->second.removed = true;
   removed_.push_back(number);
-  if (removed_.size() <= kMostRemoved) return;
+  if (removed_.size() <= kMaxRemoved) return;
   names_.erase(removed_.front());
   removed_.pop_front();
 }

@@ -16,7 +16,7 @@ namespace ibemu::daemon {
 // none of them twice.
 class FaultNames {
  public:
-  static constexpr size_t kMostRemoved = 1000;  // the last of them
+  static constexpr size_t kMaxRemoved = 1000;  // the last of them
 
   void Add(uint32_t number, std::string name);
 

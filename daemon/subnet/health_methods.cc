@@ -147,12 +147,12 @@ absl::StatusOr<json> HealthMethods::Health(
     if (fabric::LinkBandwidth(port.info) >= fabric::LinkBandwidth(best)) {
       continue;
     }
-    if (++slow_count > kMostSlow) continue;
+    if (++slow_count > kMaxSlow) continue;
     json link = DescribeLink(subnet, port);
     link["could_be"] = RateText(best);
     slow.push_back(std::move(link));
   }
-  const size_t listed = std::min(errors.size(), kMostErrors);
+  const size_t listed = std::min(errors.size(), kMaxErrors);
   // Of those with as many, the first one.
   std::ranges::partial_sort(
       errors, errors.begin() + static_cast<ptrdiff_t>(listed),

@@ -14,8 +14,8 @@ namespace ibemu::daemon {
 // do by MADs.
 class HealthMethods {
  public:
-  static constexpr size_t kMostSlow = 100;
-  static constexpr size_t kMostErrors = 10;
+  static constexpr size_t kMaxSlow = 100;
+  static constexpr size_t kMaxErrors = 10;
 
   // `fabric` must outlive this.
   explicit HealthMethods(const fabric::Fabric& fabric) : fabric_(fabric) {}
@@ -23,9 +23,9 @@ class HealthMethods {
   // Adds health: {"links": {"active": 62, "init": 0, "down": 1, "cut": 1},
   //   "slow": links whose width or speed is less than both ends support, each
   //           as in the result of `links` and with "could_be": "4xHDR"; the
-  //           first kMostSlow of "slow_count",
+  //           first kMaxSlow of "slow_count",
   //   "errors": [{"node", "guid", "port", "total": 5, "counters": [{"name",
-  //           "value"}]}]: the kMostErrors ports of "error_count" whose error
+  //           "value"}]}]: the kMaxErrors ports of "error_count" whose error
   //           counters have the greatest sum, the greatest first,
   //   "managers": [{"node", "guid", "port", "lid", "master": true,
   //           "sweep": {"under_way": false, "seconds": 0.4, "ago": 7.1, "gets":

@@ -70,7 +70,7 @@ absl::StatusOr<json> PartitionMethods::Show(
   std::ranges::stable_sort(
       largest, std::ranges::greater(),
       [](const auto& each) { return each.second->size(); });
-  const size_t listed = std::min(largest.size(), kMost);
+  const size_t listed = std::min(largest.size(), kMax);
   json result = {{"partitions", json::array()},
                  {"others", largest.size() - listed}};
   largest.resize(listed);

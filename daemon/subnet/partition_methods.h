@@ -14,14 +14,14 @@ namespace ibemu::daemon {
 // P_Key tables (IBA vol 1 §10.9).
 class PartitionMethods {
  public:
-  static constexpr size_t kMost = 8;
+  static constexpr size_t kMax = 8;
 
   // `fabric` must outlive this.
   explicit PartitionMethods(const fabric::Fabric& fabric) : fabric_(fabric) {}
 
   // Adds partitions: {"partitions": [{"p_key": "0x8001",
   //   "full": [["0x0002c90300000001", 1]], "limited": [...]}]: those with most
-  //   ports, by the GUID of their node and their number; kMost at most, not the
+  //   ports, by the GUID of their node and their number; kMax at most, not the
   //   default partition,
   //   "others": how many there are beside them}.
   // This must outlive `dispatcher`'s last call.

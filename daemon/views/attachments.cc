@@ -454,7 +454,7 @@ json Attachments::Names(int pid) const {
   json names = json::array();
   for (const uint16_t partition : partitions) {
     for (const AddressPlan::HostAddress& host : connections_.plan().Hosts(
-             AddressPlan::kMostNames - names.size(), partition)) {
+             AddressPlan::kMaxNames - names.size(), partition)) {
       json& name = names.emplace_back(
           json{{"address", AddressText(host.address)}, {"node", NameOf(host)}});
       if (partition != 0) name["partition"] = PartitionText(partition);
@@ -462,7 +462,7 @@ json Attachments::Names(int pid) const {
   }
   for (const std::string& ethernet_switch : switches) {
     for (const AddressPlan::HostAddress& host :
-         connections_.plan().Hosts(AddressPlan::kMostNames - names.size())) {
+         connections_.plan().Hosts(AddressPlan::kMaxNames - names.size())) {
       const auto own = host.elsewhere.empty()
                            ? connections_.plan().LinkLocalOf(host.adapter)
                            : host.link_local;

@@ -16,7 +16,7 @@ void EndedContexts::OnEnd(const cuse::UverbsFile& file) {
   const ContextFacts facts = FactsOf(file);
   std::vector<Pitfall> pitfalls = FindPitfalls(facts);
   if (pitfalls.empty()) return;
-  if (all_.size() == kMost) all_.pop_front();
+  if (all_.size() == kMax) all_.pop_front();
   all_.push_back({.time = timers_.Now(),
                   .node_guid = file.host().device().node_guid(),
                   .process = facts.process,

@@ -16,11 +16,11 @@
 namespace ibemu::daemon {
 
 // An EndedContexts looks at each uverbs file when it ends, for only then is
-// what the program has not destroyed left over.  It keeps the last kMost of
+// what the program has not destroyed left over.  It keeps the last kMax of
 // those that have a pitfall.
 class EndedContexts {
  public:
-  static constexpr size_t kMost = 256;
+  static constexpr size_t kMax = 256;
 
   struct Ended {
     absl::Time time{};

@@ -37,7 +37,7 @@ void LinkOutages::OnPortChange(fabric::PortId port) {
     return;
   }
   std::deque<Outage>& all = outages_[port];
-  if (all.size() == kMost) all.pop_front();
+  if (all.size() == kMax) all.pop_front();
   all.push_back(Begin(port));
 }
 

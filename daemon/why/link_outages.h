@@ -15,11 +15,11 @@
 
 namespace ibemu::daemon {
 
-// A LinkOutages watches a fabric and keeps the last kMost times that each port
+// A LinkOutages watches a fabric and keeps the last kMax times that each port
 // was down.  It knows nothing of ports that have been up all the time.
 class LinkOutages : fabric::FabricWatcher {
  public:
-  static constexpr size_t kMost = 16;
+  static constexpr size_t kMax = 16;
 
   struct Outage {
     absl::Time begin{};

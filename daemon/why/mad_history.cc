@@ -114,12 +114,12 @@ void MadHistory::HostWatch::OnAnswer(const mad::AnsweredSend& send) {
                 .tries = send.tries,
                 .status = send.status,
                 .request = send.packet};
-  if (answers_.size() < kMost) {
+  if (answers_.size() < kMax) {
     answers_.push_back(answer);
     return;
   }
   answers_[oldest_] = answer;
-  oldest_ = (oldest_ + 1) % kMost;
+  oldest_ = (oldest_ + 1) % kMax;
 }
 
 std::vector<MadHistory::Answer> MadHistory::HostWatch::Answers() const {
@@ -211,7 +211,7 @@ void MadHistory::OnMadDelay(const fabric::Packet& packet, fabric::PortId port,
 }
 
 MadHistory::LostPacket& MadHistory::Keep(const fabric::Packet& packet) {
-  if (lost_.size() == kMostLost) lost_.pop_front();
+  if (lost_.size() == kMaxLost) lost_.pop_front();
   return lost_.emplace_back(LostPacket{
       .tid = wire::Get<&MadHeader::tid>(packet.mad),
       .is_answer = IsResponse(wire::Get<&MadHeader::method>(packet.mad)),
@@ -233,7 +233,7 @@ void MadHistory::Add(topology::NodeId node, const mad::UnansweredSend& send) {
                   .rmpp = send.rmpp};
   if (send.agent_ended && timeout.lost.empty()) return;
   timeout.all_known =
-      lost_.size() < kMostLost || lost_.front().time < timeout.begin;
+      lost_.size() < kMaxLost || lost_.front().time < timeout.begin;
   if (RouteText(send.packet.mad).empty()) timeout.lid = send.packet.to.dlid;
   std::deque<Timeout>& all = timeouts_[node];
   if (!all.empty() && !timeout.rmpp && !all.back().rmpp &&
@@ -246,7 +246,7 @@ void MadHistory::Add(topology::NodeId node, const mad::UnansweredSend& send) {
     if (timeout.lost.empty()) timeout.lost = std::move(all.back().lost);
     all.pop_back();
   }
-  if (all.size() == kMost) all.pop_front();
+  if (all.size() == kMax) all.pop_front();
   all.push_back(std::move(timeout));
   if (timeout_listener_ != nullptr) timeout_listener_(node, all.back());
 }

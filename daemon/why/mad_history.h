@@ -24,18 +24,18 @@
 
 namespace ibemu::daemon {
 
-// A MadHistory watches the hosts of a fabric, and keeps of each the last kMost
+// A MadHistory watches the hosts of a fabric, and keeps of each the last kMax
 // requests that ended without an answer, of messages with RMPP answers as well
 // that were not acknowledged or broken off, and where they were lost; if their
 // agent ended first, only those that were lost on their way.  A
 // request without RMPP that is sent again at once, as libibmad does it, is kept
-// once.  Beside these it keeps the last kMost that were answered.
+// once.  Beside these it keeps the last kMax that were answered.
 class MadHistory final : fabric::FabricWatcher, HostTable::Watcher {
  public:
-  static constexpr size_t kMost = 32;
+  static constexpr size_t kMax = 32;
   // How many of the packets that were dropped or held up are kept, to find a
   // request or its answer among them.
-  static constexpr size_t kMostLost = 1024;
+  static constexpr size_t kMaxLost = 1024;
   // The longest time between a request that ended and the same sent again.
   static constexpr absl::Duration kPause = absl::Seconds(1);
 
@@ -107,7 +107,7 @@ class MadHistory final : fabric::FabricWatcher, HostTable::Watcher {
    private:
     MadHistory& owner_;
     const topology::NodeId node_;
-    std::vector<Answer> answers_;  // at most kMost
+    std::vector<Answer> answers_;  // at most kMax
     size_t oldest_ = 0;            // of them, once there are so many
   };
   // A packet that was dropped, or held up.

@@ -65,7 +65,7 @@ void RefusedCalls::OnRefusal(const cuse::UverbsFile& file, uint32_t command,
   }
   call.last = now;
   calls.push_back(std::move(call));
-  if (calls.size() > kMost) calls.pop_front();
+  if (calls.size() > kMax) calls.pop_front();
   if (is_new && listener_ != nullptr) {
     listener_(file.host().device().node_guid(), calls.back());
   }

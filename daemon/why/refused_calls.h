@@ -21,11 +21,11 @@
 namespace ibemu::daemon {
 
 // A RefusedCalls hears of each command of verbs that ends with an error, for
-// which a program has an errno and no reason.  It keeps the last kMost of each
+// which a program has an errno and no reason.  It keeps the last kMax of each
 // adapter; the same again, of the same process, counts.
 class RefusedCalls {
  public:
-  static constexpr size_t kMost = 32;
+  static constexpr size_t kMax = 32;
 
   struct Call {
     uint64_t process = 0;  // see verbs::Memory::process()

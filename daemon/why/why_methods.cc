@@ -89,7 +89,7 @@ absl::StatusOr<json> WhyMethods::Why(control::Parameters& parameters) const {
         "%s has no queue pair %#x, and had none lately", name, qpn));
   }
   for (json& other : others) failed.push_back(std::move(other));
-  const size_t more = failed.size() - std::min(failed.size(), kMost);
+  const size_t more = failed.size() - std::min(failed.size(), kMax);
   failed.erase(failed.end() - static_cast<long>(more), failed.end());
   return json{{"queue_pairs", std::move(failed)},
               {"more", more},

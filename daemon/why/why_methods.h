@@ -20,7 +20,7 @@ namespace ibemu::daemon {
 class WhyMethods {
  public:
   // What one answer has at most.
-  static constexpr size_t kMost = 100;
+  static constexpr size_t kMax = 100;
 
   // Returns what the faults of these nodes, or of a process, have done.
   using ActedFaults = std::function<nlohmann::json(

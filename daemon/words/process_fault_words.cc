@@ -7,14 +7,14 @@
 namespace ibemu::daemon {
 namespace {
 
-constexpr uint32_t kMostProcesses = 1u << 22;  // PID_MAX_LIMIT of Linux
+constexpr uint32_t kMaxProcesses = 1u << 22;  // PID_MAX_LIMIT of Linux
 
 }  // namespace
 
 absl::StatusOr<FaultRequest> ParseProcessFault(WordReader& words) {
   if (words.empty()) return Wrong("\"process\" needs one: write process PID");
   IBEMU_ASSIGN_OR_RETURN(const uint32_t process,
-                         words.ReadNumber("process", 1, kMostProcesses));
+                         words.ReadNumber("process", 1, kMaxProcesses));
   if (words.next() == "event") {
     return Wrong("an event is one of a host: write host NODE event NAME");
   }

@@ -25,8 +25,8 @@ std::string_view QpTypeText(verbs::QpType type) {
 
 std::optional<uint64_t> ProcessNumber(uint64_t process) {
   // PID_MAX_LIMIT of Linux.  Memory of the daemon's own has larger numbers.
-  constexpr uint64_t kMost = 1u << 22;
-  return process <= kMost ? std::optional(process) : std::nullopt;
+  constexpr uint64_t kMax = 1u << 22;
+  return process <= kMax ? std::optional(process) : std::nullopt;
 }
 
 std::vector<std::string_view> AccessWords(uint32_t access) {

@@ -15,8 +15,8 @@ namespace {
 
 // The largest value stays.
 void CountViolations(uint32_t packets, uint16_t& counter) {
-  constexpr uint32_t kMost = std::numeric_limits<uint16_t>::max();
-  counter = static_cast<uint16_t>(counter + std::min(packets, kMost - counter));
+  constexpr uint32_t kMax = std::numeric_limits<uint16_t>::max();
+  counter = static_cast<uint16_t>(counter + std::min(packets, kMax - counter));
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ void QueuePairHistories::End(topology::NodeId node, uint32_t qpn,
     present_.erase(present);
   }
   Ended& ended = history->failure() ? ended_badly_ : ended_well_;
-  if (ended.size() == kMostEnded) ended.pop_front();
+  if (ended.size() == kMaxEnded) ended.pop_front();
   ended.emplace_back(key, history);
 }
 

@@ -18,11 +18,11 @@
 namespace ibemu::fabric {
 
 // A QueuePairHistories keeps a history as long as its queue pair exists, and of
-// those that have ended the last kMostEnded; as many more in which a work
+// those that have ended the last kMaxEnded; as many more in which a work
 // request failed.
 class QueuePairHistories {
  public:
-  static constexpr size_t kMostEnded = 256;
+  static constexpr size_t kMaxEnded = 256;
 
   // Called with what QueuePairHistory::OnIncident is called with, before the
   // program hears of it.  It must not change the fabric.

@@ -93,7 +93,7 @@ QueuePairHistory::Kept QueuePairHistory::Keep(Incident incident,
   }
   incident.first = now - ago;
   incident.last = now;
-  if (incidents_.size() == kMost) MakeRoom();
+  if (incidents_.size() == kMax) MakeRoom();
   return {incidents_.emplace_back(std::move(incident)), true};
 }
 

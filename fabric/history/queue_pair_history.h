@@ -19,12 +19,12 @@
 
 namespace ibemu::fabric {
 
-// A QueuePairHistory keeps at most kMost incidents, changes longest,
+// A QueuePairHistory keeps at most kMax incidents, changes longest,
 // and the first work request that failed since the queue pair was last reset:
 // the ones after it fail because of it.
 class QueuePairHistory {
  public:
-  static constexpr size_t kMost = 32;
+  static constexpr size_t kMax = 32;
 
   // Of a packet; nothing: there is none, or it is a datagram on its way.
   using Psn = std::optional<uint32_t>;

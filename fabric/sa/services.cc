@@ -66,7 +66,7 @@ MadStatus Services::Register(const SaRequest& request, ServiceRecord& record) {
   }
   auto service = FindSame(record);
   if (service == services_.end()) {
-    if (services_.size() >= kMost) return MadStatus::kSaNoResources;
+    if (services_.size() >= kMax) return MadStatus::kSaNoResources;
     service = services_.emplace(services_.end());
   }
   service->record = record;

@@ -18,7 +18,7 @@ namespace ibemu::fabric {
 // ServiceP_Key.  It is deleted when its lease runs out.
 class Services {
  public:
-  static constexpr size_t kMost = 16384;
+  static constexpr size_t kMax = 16384;
 
   Services(const Directory& directory, Timers& timers)
       : directory_(directory), timers_(timers) {}

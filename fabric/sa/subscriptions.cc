@@ -66,7 +66,7 @@ MadStatus Subscriptions::Set(const SaRequest& request, InformInfo& info) {
   }
   auto place = std::find_if(all_.begin(), all_.end(), same);
   if (place == all_.end()) {
-    if (all_.size() >= kMost) {
+    if (all_.size() >= kMax) {
       info.subscribe = 0;
       return MadStatus::kSaNoResources;
     }

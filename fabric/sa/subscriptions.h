@@ -17,7 +17,7 @@ namespace ibemu::fabric {
 // The list of subscriptions.
 class Subscriptions {
  public:
-  static constexpr size_t kMost = 65536;
+  static constexpr size_t kMax = 65536;
 
   explicit Subscriptions(const Directory& directory) : directory_(directory) {}
 

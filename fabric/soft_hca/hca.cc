@@ -87,15 +87,15 @@ wire::Gid GidOf(const uint8_t (&bytes)[16]) {
   return gid;
 }
 
-// "0xffff, 0x8001": the keys that there are, the first kMost of them.
+// "0xffff, 0x8001": the keys that there are, the first kMax of them.
 std::string PKeysText(const NodePort& port) {
-  constexpr size_t kMost = 8;
+  constexpr size_t kMax = 8;
   std::vector<std::string> keys;
-  for (int index = 0; index < kPKeyTableEntries && keys.size() <= kMost;
+  for (int index = 0; index < kPKeyTableEntries && keys.size() <= kMax;
        ++index) {
     const uint16_t key = port.PKeyAt(index);
     if (key == 0) continue;
-    keys.push_back(keys.size() == kMost ? "..." : absl::StrFormat("%#x", key));
+    keys.push_back(keys.size() == kMax ? "..." : absl::StrFormat("%#x", key));
   }
   return keys.empty() ? "none" : absl::StrJoin(keys, ", ");
 }

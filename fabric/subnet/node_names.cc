@@ -69,16 +69,16 @@ bool IsAdapterOfHost(const Node& node, std::string_view host) {
 
 absl::Status Ambiguous(const Subnet& subnet, std::string_view wanted,
                        const std::vector<topology::NodeId>& found) {
-  constexpr size_t kMostTold = 4;
+  constexpr size_t kMaxTold = 4;
   std::string guids;
-  for (size_t i = 0; i < std::min(found.size(), kMostTold); ++i) {
+  for (size_t i = 0; i < std::min(found.size(), kMaxTold); ++i) {
     absl::StrAppendFormat(
         &guids, "%s0x%016x", i == 0 ? "" : ", ",
         static_cast<uint64_t>(subnet.node(found[i]).node_guid));
   }
   return absl::InvalidArgumentError(absl::StrFormat(
       "%d nodes are called \"%s\": write one's GUID instead: %s%s",
-      found.size(), wanted, guids, found.size() > kMostTold ? " ..." : ""));
+      found.size(), wanted, guids, found.size() > kMaxTold ? " ..." : ""));
 }
 
 }  // namespace

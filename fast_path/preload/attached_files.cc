@@ -91,7 +91,7 @@ AttachedFile* AttachedFiles::NewFile() {
 
 void AttachedFiles::Attach(int fd, DeviceKind kind) {
   const ErrnoKept errno_kept;
-  if (static_cast<unsigned>(fd) >= kMost || !MakeFacts()) return;
+  if (static_cast<unsigned>(fd) >= kMax || !MakeFacts()) return;
   const pid_t process = getpid();
   facts()->process = process;
   AttachedFile* const file = NewFile();
@@ -144,7 +144,7 @@ bool AttachedFiles::IsVforked() {
 
 void AttachedFiles::Forget(unsigned first, unsigned last) {
   if (facts() == nullptr) return;
-  for (unsigned fd = first; fd <= std::min(last, kMost - 1); ++fd) {
+  for (unsigned fd = first; fd <= std::min(last, kMax - 1); ++fd) {
     if (table_[fd].load(std::memory_order_relaxed) == nullptr || IsVforked()) {
       continue;
     }

@@ -67,7 +67,7 @@ class AttachedFiles {
   // Returns the use of a descriptor's file; an empty one if it has no rings
   // that we know of.
   Use Find(int fd) {
-    if (static_cast<unsigned>(fd) >= kMost) return Use(nullptr);
+    if (static_cast<unsigned>(fd) >= kMax) return Use(nullptr);
     AttachedFile* const file = table_[fd].load(std::memory_order_acquire);
     return file == nullptr ? Use(nullptr) : Hold(fd, file);
   }
@@ -84,8 +84,8 @@ class AttachedFiles {
   ProcessFacts* facts() { return facts_.load(std::memory_order_acquire); }
 
  private:
-  static constexpr unsigned kMost = 4096;  // larger numbers have no rings
-  static constexpr size_t kFiles = 64;     // a daemon gives a user no more
+  static constexpr unsigned kMax = 4096;  // larger numbers have no rings
+  static constexpr size_t kFiles = 64;    // a daemon gives a user no more
 
   Use Hold(int fd, AttachedFile* file);
   static void Release(AttachedFile& file);
@@ -95,7 +95,7 @@ class AttachedFiles {
   // but not the descriptors.
   bool IsVforked();
 
-  std::atomic<AttachedFile*> table_[kMost] = {};
+  std::atomic<AttachedFile*> table_[kMax] = {};
   AttachedFile files_[kFiles] = {};
   std::atomic<ProcessFacts*> facts_ = nullptr;
 };

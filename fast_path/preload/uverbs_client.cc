@@ -35,7 +35,7 @@ constexpr int64_t kLongestSpin = 50 * kMicrosecond;
 // polls again and again would keep the processor from those it waits for.
 constexpr int64_t kLongestPoll = 30 * kMicrosecond;
 // Other commands find room in slots beside those that nobody waits for.
-constexpr int kMostUnawaited = 48;
+constexpr int kMaxUnawaited = 48;
 // So often the daemon is looked for.
 constexpr int64_t kLongestSleep = kSecond;
 constexpr int64_t kShortSleep = kMillisecond;  // and when it has closed
@@ -68,7 +68,7 @@ bool HasPages(KnownPages& known, const void* data, size_t size, int advice) {
 // is right is the daemon's to say.
 Way UverbsClient::Judge(const void* command, size_t size,
                         Command& judged) const {
-  if (size < sizeof judged.header || size > CommandSlot::kMostCommand) {
+  if (size < sizeof judged.header || size > CommandSlot::kMaxCommand) {
     return Way::kCommand;
   }
   if (!HasPages(facts_.readable, command, size, MADV_POPULATE_READ)) {
@@ -78,7 +78,7 @@ Way UverbsClient::Judge(const void* command, size_t size,
   judged.room = judged.header.out_words * size_t{4};
   judged.response = 0;
   if (judged.header.in_words * size_t{4} != size ||
-      judged.room > CommandSlot::kMostAnswer) {
+      judged.room > CommandSlot::kMaxAnswer) {
     return Way::kCommand;
   }
   size_t least = 0;  // of the request
@@ -194,7 +194,7 @@ Way UverbsClient::FillData(CommandSlot& slot, size_t size) const {
   WorkRequestList<ib_uverbs_send_wr> list(slot.command, size);
   if (!list.is_whole()) return Way::kCommand;
 
-  iovec pieces[CommandSlot::kMostCommand / sizeof(ib_uverbs_sge)];
+  iovec pieces[CommandSlot::kMaxCommand / sizeof(ib_uverbs_sge)];
   size_t count = 0;
   size_t length = 0;
   bool is_inline = false;
@@ -251,7 +251,7 @@ bool UverbsClient::TakeBack(std::atomic<uint64_t>& asked, uint64_t bit) {
 // Returns true if it is known what the daemon will say of the post in the slot.
 bool UverbsClient::Claim(const CommandSlot& slot, uint32_t command, size_t size,
                          PromiseClaim& claim) {
-  if (std::popcount(memory_.taken.load()) > kMostUnawaited) return false;
+  if (std::popcount(memory_.taken.load()) > kMaxUnawaited) return false;
   switch (command) {
     case IB_USER_VERBS_CMD_POST_SEND:
       return claim.Claim(

@@ -21,9 +21,9 @@ enum class CommandState : uint32_t {
 
 // A command, which the daemon answers in the same place.
 struct CommandSlot {
-  static constexpr size_t kMostCommand = 1024;
-  static constexpr size_t kMostAnswer = 1024;
-  static constexpr size_t kMostData = 256;
+  static constexpr size_t kMaxCommand = 1024;
+  static constexpr size_t kMaxAnswer = 1024;
+  static constexpr size_t kMaxData = 256;
   // Instead of the length of data: the client has not copied them.
   static constexpr uint32_t kNoData = UINT32_MAX;
 
@@ -42,9 +42,9 @@ struct CommandSlot {
   // be one with an errno, too.
   std::atomic<uint32_t> error;
   std::atomic<uint32_t> answer_length;
-  std::byte command[kMostCommand];
-  std::byte answer[kMostAnswer];
-  std::byte data[kMostData];
+  std::byte command[kMaxCommand];
+  std::byte answer[kMaxAnswer];
+  std::byte data[kMaxData];
 };
 
 // A QueuePairPromise is the number and the kind of work requests that a queue

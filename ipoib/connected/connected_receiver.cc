@@ -30,7 +30,7 @@ void ConnectedReceiver::OnRequest(std::unique_ptr<cm::CmId> id,
     return other.peer == connection.peer &&
            other.peer_qpn == connection.peer_qpn;
   });
-  if (connections_.size() >= kMostConnections) connections_.pop_front();
+  if (connections_.size() >= kMaxConnections) connections_.pop_front();
   connections_.push_back(std::move(connection));
 }
 

@@ -17,12 +17,12 @@
 namespace ibemu::ipoib {
 
 // A ConnectedReceiver takes what neighbours ask for, and keeps a connection
-// until they end it, make another, or kMostConnections others came since: one
+// until they end it, make another, or kMaxConnections others came since: one
 // of a neighbour that was switched off is never ended.  What comes by it is the
 // ConnectedQueue's to tell.
 class ConnectedReceiver final : private cm::CmListener, private cm::CmIdOwner {
  public:
-  static constexpr size_t kMostConnections = 1024;
+  static constexpr size_t kMaxConnections = 1024;
 
   // All must outlive this.
   ConnectedReceiver(cm::ConnectionManager& cm, ConnectedQueue& queue,

@@ -99,7 +99,7 @@ ConnectedSender::Place ConnectedSender::Find(Has&& has) {
 }
 
 void ConnectedSender::MakeRoom() {
-  if (neighbors_.size() < kMostNeighbors) return;
+  if (neighbors_.size() < kMaxNeighbors) return;
   Drop(std::ranges::min_element(
       neighbors_, {}, [](const auto& entry) { return entry.second.used; }));
 }
@@ -114,7 +114,7 @@ void ConnectedSender::Drop(Place place) {
 void ConnectedSender::Wait(Neighbor& neighbor, Datagram datagram) {
   size_t all = 0;
   for (const auto& [key, each] : neighbors_) all += each.waiting.size();
-  if (neighbor.waiting.size() >= kMostWaiting || all >= kMostWaitingAll) return;
+  if (neighbor.waiting.size() >= kMaxWaiting || all >= kMaxWaitingAll) return;
   neighbor.waiting.push_back(std::move(datagram));
 }
 

@@ -26,12 +26,12 @@ namespace ibemu::ipoib {
 
 // A ConnectedSender connects to a neighbour when there is a packet for it, and
 // lets few packets wait for that.  A connection stays until it breaks, the
-// neighbour ends it, or kMostNeighbors others were sent to since.
+// neighbour ends it, or kMaxNeighbors others were sent to since.
 class ConnectedSender final : private cm::CmIdOwner {
  public:
-  static constexpr size_t kMostNeighbors = 256;
+  static constexpr size_t kMaxNeighbors = 256;
   // Packets that wait for a connection, for one and for all.
-  static constexpr size_t kMostWaiting = 16, kMostWaitingAll = 64;
+  static constexpr size_t kMaxWaiting = 16, kMaxWaitingAll = 64;
 
   struct Source {
     wire::Gid gid;

@@ -12,11 +12,11 @@ void StationTable::Learn(const MacAddress& station, const Place& place) {
     known->second = {place, timers_.Now()};
     return;
   }
-  if (stations_.size() == kMost) {
+  if (stations_.size() == kMax) {
     std::erase_if(stations_,
                   [this](const auto& entry) { return IsOld(entry.second); });
   }
-  if (stations_.size() == kMost) return;
+  if (stations_.size() == kMax) return;
   stations_[station] = {place, timers_.Now()};
 }
 

@@ -15,7 +15,7 @@ namespace ibemu::ipoib {
 // A StationTable is what a bridge learns from the frames that it sees.
 class StationTable {
  public:
-  static constexpr size_t kMost = 1024;
+  static constexpr size_t kMax = 1024;
   static constexpr absl::Duration kAge = absl::Seconds(300);
 
   // Where the frames of a station came from.

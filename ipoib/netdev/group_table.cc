@@ -20,7 +20,7 @@ void GroupTable::Send(const wire::IpAddress& address, Datagram datagram) {
   group->used = timers_.Now();
   if (const McMemberRecord* const record = group->membership->record()) {
     link_.SendToGroup(*record, datagram);
-  } else if (group->waiting.size() < kMostWaiting) {
+  } else if (group->waiting.size() < kMaxWaiting) {
     group->waiting.push_back(std::move(datagram));
   }
 }
@@ -31,7 +31,7 @@ GroupTable::Group* GroupTable::Find(const wire::IpAddress& address) {
   if (received != receiving_.end()) return &received->second;
   const auto sent = sending_.find(address);
   if (sent != sending_.end()) return &sent->second;
-  if (sending_.size() >= kMostSentTo) return nullptr;
+  if (sending_.size() >= kMaxSentTo) return nullptr;
   if (sending_.empty()) {
     idle_ = timers_.RunAfter(kIdle, [this] { LeaveIdle(); });
   }
@@ -41,7 +41,7 @@ GroupTable::Group* GroupTable::Find(const wire::IpAddress& address) {
 }
 
 void GroupTable::Listen(const wire::IpAddress& address) {
-  if (listened_.size() >= kMostListened) return;
+  if (listened_.size() >= kMaxListened) return;
   if (!listened_.insert(address).second || !link_.up()) return;
   Join(address, receiving_[address], Link::JoinAs::kReceiver);
 }

@@ -24,9 +24,9 @@ namespace ibemu::ipoib {
 // ago.
 class GroupTable {
  public:
-  static constexpr size_t kMostListened = 64;
-  static constexpr size_t kMostSentTo = 64;
-  static constexpr size_t kMostWaiting = 3;  // for a join, as in Linux
+  static constexpr size_t kMaxListened = 64;
+  static constexpr size_t kMaxSentTo = 64;
+  static constexpr size_t kMaxWaiting = 3;  // for a join, as in Linux
   static constexpr absl::Duration kIdle = absl::Minutes(1);
 
   using Datagram = std::vector<std::byte>;

@@ -23,7 +23,7 @@ void NeighborQueue::Send(const wire::IpAddress& address, Datagram datagram) {
 }
 
 void NeighborQueue::Wait(Neighbor& neighbor, Datagram datagram) {
-  if (neighbor.waiting.size() >= kMostWaiting || waiting_ >= kMostWaitingAll) {
+  if (neighbor.waiting.size() >= kMaxWaiting || waiting_ >= kMaxWaitingAll) {
     return;
   }
   neighbor.waiting.push_back(std::move(datagram));
@@ -33,7 +33,7 @@ void NeighborQueue::Wait(Neighbor& neighbor, Datagram datagram) {
 // Returns true if there may be one more neighbour: forgets the known one that
 // was used least recently, if it must.
 bool NeighborQueue::MakeRoom() {
-  if (neighbors_.size() < kMostNeighbors) return true;
+  if (neighbors_.size() < kMaxNeighbors) return true;
   auto oldest = neighbors_.end();
   for (auto it = neighbors_.begin(); it != neighbors_.end(); ++it) {
     if (it->second.question != nullptr) continue;

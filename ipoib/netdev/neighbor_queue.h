@@ -22,9 +22,9 @@ namespace ibemu::ipoib {
 // for one that is not, or was not heard of for a minute.
 class NeighborQueue {
  public:
-  static constexpr size_t kMostNeighbors = 1024;
-  static constexpr size_t kMostWaiting = 16;      // for one neighbour
-  static constexpr size_t kMostWaitingAll = 512;  // for all of them
+  static constexpr size_t kMaxNeighbors = 1024;
+  static constexpr size_t kMaxWaiting = 16;      // for one neighbour
+  static constexpr size_t kMaxWaitingAll = 512;  // for all of them
 
   // How long a neighbour has to answer, as in Linux.
   static constexpr absl::Duration kPatience = absl::Seconds(3);

@@ -35,7 +35,7 @@ namespace {
 constexpr absl::Duration kPatience = absl::Seconds(10);
 constexpr int kPause = 10;    // milliseconds between looks at the routes
 constexpr int kGrace = 2000;  // milliseconds, from SIGTERM to SIGKILL
-constexpr size_t kMostSaid = 4096;
+constexpr size_t kMaxSaid = 4096;
 
 std::string ReadFile(const char* path) {
   std::ifstream file(path);
@@ -73,7 +73,7 @@ bool Listen(int fd, std::string& said) {
   const ssize_t size = read(fd, buffer.data(), buffer.size());
   if (size <= 0) return false;
   said.append(buffer.data(), static_cast<size_t>(size));
-  if (said.size() > kMostSaid) said.erase(0, said.size() - kMostSaid);
+  if (said.size() > kMaxSaid) said.erase(0, said.size() - kMaxSaid);
   return true;
 }
 

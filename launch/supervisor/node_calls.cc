@@ -31,7 +31,7 @@
 namespace ibemu::launch {
 namespace {
 
-constexpr size_t kMostThreads = 1024;
+constexpr size_t kMaxThreads = 1024;
 constexpr size_t kSpareThreads = 4;  // that wait when there is nothing to do
 // An MPI program may open its device in hundreds of processes at a time, so
 // shares count only when threads become scarce.  Most runs have one user: his
@@ -39,7 +39,7 @@ constexpr size_t kSpareThreads = 4;  // that wait when there is nothing to do
 constexpr CallShares::Limits kShares = {
     .free = 256, .of_process = 64, .of_user = 384};
 // At a time, whatever a device says.
-constexpr int kMostEventFiles = 16;
+constexpr int kMaxEventFiles = 16;
 
 // As many bytes at `address` as can be read, at most those of `buffer`.
 size_t ReadMemory(pid_t tid, uint64_t address, void* buffer, size_t size) {
@@ -148,7 +148,7 @@ bool NodeCalls::End(CallShares::Ticket ticket) {
 }
 
 bool NodeCalls::StartThread() {
-  if (threads_ >= kMostThreads) return false;
+  if (threads_ >= kMaxThreads) return false;
   try {
     std::thread([self = shared_from_this()] { self->Loop(); }).detach();
   } catch (const std::system_error&) {
@@ -309,7 +309,7 @@ void NodeCalls::GiveEventFiles(const seccomp_notif& call,
                                const ClientIdentity& client,
                                const UniqueFd& node) const {
   const auto tid = static_cast<int32_t>(call.pid);
-  for (int i = 0; i < kMostEventFiles; ++i) {
+  for (int i = 0; i < kMaxEventFiles; ++i) {
     UniqueFd events;
     {
       const ActingAs acting(client);

@@ -98,10 +98,10 @@ absl::StatusOr<UniqueFd> Load(std::optional<NodeFds> nodes) {
 }  // namespace
 
 NodeFds NodeFdsFor(unsigned long limit) {
-  constexpr unsigned kMost = 512;
+  constexpr unsigned kMax = 512;
   const auto end =
       static_cast<unsigned>(std::clamp<unsigned long>(limit, 1, FD_SETSIZE));
-  const unsigned count = std::clamp(std::bit_floor(end) / 2, 1u, kMost);
+  const unsigned count = std::clamp(std::bit_floor(end) / 2, 1u, kMax);
   return {.first = static_cast<int>((end / count - 1) * count),
           .count = static_cast<int>(count)};
 }

@@ -446,7 +446,7 @@ class Scene {
     mallory_->CheckBuffer();
     lab_.inbox.arrivals.clear();
     Require(__sanitizer_get_current_allocated_bytes() <
-            allocated_ + kMostMemory);
+            allocated_ + kMaxMemory);
   }
 
   // Mallory is gone, and the node is what it was.
@@ -468,7 +468,7 @@ class Scene {
  private:
   static constexpr size_t kMemory = 16384;
   // A message that has not ended, in a buffer that grows by doubling.
-  static constexpr size_t kMostMemory =
+  static constexpr size_t kMaxMemory =
       (size_t{1} << 20) + 2 * PacketTrain::kLongest;
 
   static constexpr uint8_t kTellsOfABadKey = 0xf0;

@@ -238,7 +238,7 @@ class Scene final : private verbs::ContextClient, private UverbsRings::Owner {
         [this, slot, life = life_](const verbs::Answer& answer) {
           if (life != life_) return;
           Require(under_way_.erase(slot) == 1);
-          Require(answer.response.size() <= Slot::kMostAnswer);
+          Require(answer.response.size() <= Slot::kMaxAnswer);
           rings_->Answer(slot, Errno::kOk, answer.response);
         },
         data ? std::optional<verbs::ReadData>({1, *data}) : std::nullopt,

@@ -90,7 +90,7 @@ TEST_F(NeighborTableTest, ARestartAsksAllQuestionsAnew) {
 
 TEST_F(NeighborTableTest, SoManyQuestionsAreOpenAndNoMore) {
   std::vector<std::unique_ptr<Question>> questions;
-  for (uint32_t i = 0; i < NeighborTable::kMostQuestions; ++i) {
+  for (uint32_t i = 0; i < NeighborTable::kMaxQuestions; ++i) {
     questions.push_back(Resolve(i, absl::Seconds(10)));
   }
   asked_.clear();

@@ -10,7 +10,7 @@ namespace {
 
 class UnacknowledgedEventsTest : public ::testing::Test {
  protected:
-  std::array<char, UnacknowledgedEvents::kMost + 1> queues_{};
+  std::array<char, UnacknowledgedEvents::kMax + 1> queues_{};
   UnacknowledgedEvents events_;
 };
 
@@ -28,10 +28,10 @@ TEST_F(UnacknowledgedEventsTest, CountsThoseOfEachQueue) {
 }
 
 TEST_F(UnacknowledgedEventsTest, WhatIsAcknowledgedMakesRoomForAnother) {
-  for (size_t i = 0; i < UnacknowledgedEvents::kMost; ++i) {
+  for (size_t i = 0; i < UnacknowledgedEvents::kMax; ++i) {
     events_.OnEvent(&queues_[i]);
   }
-  char& last = queues_[UnacknowledgedEvents::kMost];
+  char& last = queues_[UnacknowledgedEvents::kMax];
   events_.OnEvent(&last);
   EXPECT_EQ(events_.Of(&last), 0u) << "nothing is known of it";
   events_.OnAcknowledged(&last, 1);

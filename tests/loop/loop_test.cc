@@ -530,14 +530,14 @@ TEST_P(LoopTest, DoesNotSleepOverARequest) {
 // Here to a timer that is due after each request.  It looks once before that
 // and once more with the next turn; a further time, if it does not go to sleep.
 TEST_P(LoopTest, LooksOnAfterItHasSeenToOthers) {
-  constexpr int kMost = 200'000;  // to sleep may pay for a while
+  constexpr int kMax = 200'000;  // to sleep may pay for a while
   int served = 0, looks = 0, most_looks = 0;
   Requests requests(story_);
   requests.waiting = 1;
   requests.on_request = [&] {
     looks = 0;
     loop_->RunAt(loop_->Now(), [] {});
-    if (++served == kMost) loop_->Stop();
+    if (++served == kMax) loop_->Stop();
   };
   requests.on_vain_look = [&] {
     most_looks = std::max(most_looks, ++looks);

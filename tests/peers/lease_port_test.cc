@@ -169,7 +169,7 @@ TEST_P(ClearOrEncrypted, WhoKnowsNoTokenIsClosedUnheard) {
 
 TEST_P(ClearOrEncrypted, ManyWhoSayNothingKeepNobodyOut) {
   std::vector<UniqueFd> silent;
-  for (size_t i = 0; i < LeasePort::kMostStrangers + 20; ++i) {
+  for (size_t i = 0; i < LeasePort::kMaxStrangers + 20; ++i) {
     silent.push_back(Stranger());
     TurnLoop();
   }

@@ -123,7 +123,7 @@ TEST_F(NodeLinkCarrierTest, TellsOnceThatThePeerHasSaidSomething) {
 
 TEST_F(NodeLinkCarrierTest, APeerThatTakesNothingMakesTheDaemonWait) {
   stream_.Take(false);
-  const std::string block(kMostAtOnce, 'x');
+  const std::string block(kMaxAtOnce, 'x');
   size_t sent = 0;
   ssize_t count = 0;
   while ((count = send(daemon_.get(), block.data(), block.size(),
@@ -148,13 +148,13 @@ TEST_F(NodeLinkCarrierTest, APeerIsGoneThatSendsWhatIsNoData) {
 }
 
 TEST_F(NodeLinkCarrierTest, APeerIsGoneThatSendsMoreThanWasAgreed) {
-  stream_.Say(std::string(kMostAtOnce + 1, 'x'));
+  stream_.Say(std::string(kMaxAtOnce + 1, 'x'));
   EXPECT_EQ(ReceiveSome(daemon_.get()), "");
 }
 
 TEST_F(NodeLinkCarrierTest, APeerMayGoWhileTheDaemonReadsNothing) {
   const int reads_nothing = daemon_.get();
-  for (int i = 0; i < 16; ++i) stream_.Say(std::string(kMostAtOnce, 'x'));
+  for (int i = 0; i < 16; ++i) stream_.Say(std::string(kMaxAtOnce, 'x'));
   ASSERT_TRUE(SendAll(reads_nothing, "heard by nobody"));
   EXPECT_EQ(stream_.Hear(15), "heard by nobody");
   stream_.End();

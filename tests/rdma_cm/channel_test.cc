@@ -139,7 +139,7 @@ TEST_F(ChannelTest, AThousandIdsAreNothingSpecial) {
 }
 
 TEST_F(ChannelTest, AnOpenHasNoMoreThan16384Ids) {
-  for (size_t i = 0; i < Channel::kMostIds; ++i) {
+  for (size_t i = 0; i < Channel::kMaxIds; ++i) {
     ASSERT_TRUE(client_.channel().Create(1, PortSpace::kTcp, 0).ok());
   }
   EXPECT_EQ(client_.channel().Create(1, PortSpace::kTcp, 0).refusal(),
@@ -173,7 +173,7 @@ TEST_F(ChannelTest, AnOpenThatEndsTellsNobodyOfEvents) {
 
 // Queues as many events of the id as an open keeps.
 void FillQueue(const std::shared_ptr<UserId>& id) {
-  for (size_t i = 0; i < Channel::kMostEvents; ++i) id->owner().OnEvent(id, {});
+  for (size_t i = 0; i < Channel::kMaxEvents; ++i) id->owner().OnEvent(id, {});
 }
 
 TEST_F(ChannelTest, ClosingEndsARequestThatMovedBeforeItWasFetched) {
@@ -192,7 +192,7 @@ TEST_F(ChannelTest, NoIdHasANumberOf65536OrMore) {
   std::vector<std::unique_ptr<Channel>> opens;
   for (int open = 0; open < 4; ++open) {
     opens.push_back(client_.Open());
-    for (size_t i = 0; i < Channel::kMostIds; ++i) {
+    for (size_t i = 0; i < Channel::kMaxIds; ++i) {
       ASSERT_TRUE(opens.back()->Create(1, PortSpace::kTcp, 0).ok());
     }
   }

@@ -126,7 +126,7 @@ TEST_F(DatagramTest, JoiningNeedsDatagramsAnAddressAndABroadcastGroup) {
   lab_.host(1)->lab_interface().is_up = false;
   EXPECT_EQ(join(id), Refusal::kNoSuchAddress);
   lab_.host(1)->lab_interface().is_up = true;
-  for (size_t i = 0; i < Channel::kMostJoins; ++i) {
+  for (size_t i = 0; i < Channel::kMaxJoins; ++i) {
     EXPECT_EQ(join(id), Refusal::kNone);
   }
   EXPECT_EQ(join(id), Refusal::kNoMemory);
@@ -140,7 +140,7 @@ TEST_F(DatagramTest, AnOpenHasNoMoreThan4096Joins) {
   Channel& channel = server_.channel();
   uint32_t id = 0;
   for (size_t i = 0; i < 4096; ++i) {
-    if (i % Channel::kMostJoins == 0) {
+    if (i % Channel::kMaxJoins == 0) {
       id = server_.Create(PortSpace::kUdp);
       server_.id(id).Bind(ServerAddress(0), false);
     }

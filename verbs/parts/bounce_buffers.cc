@@ -24,11 +24,11 @@ class BounceBuffers::Shelf {
 
   void PutBack(Bytes chunk) {
     const std::lock_guard lock(mutex_);
-    if (chunks_.size() < kMost) chunks_.push_back(std::move(chunk));
+    if (chunks_.size() < kMax) chunks_.push_back(std::move(chunk));
   }
 
  private:
-  static constexpr size_t kMost = 16;
+  static constexpr size_t kMax = 16;
 
   std::mutex mutex_;
   std::vector<Bytes> chunks_;

@@ -19,7 +19,7 @@ Bytes PayloadOf(const Transport& transport) {
 }
 
 bool HasParts(const PacketTrain& header, size_t bytes) {
-  return header.packets >= 2 && header.packets <= PacketTrain::kMostPackets &&
+  return header.packets >= 2 && header.packets <= PacketTrain::kMaxPackets &&
          header.first_bytes <= bytes &&
          header.last_bytes <= bytes - header.first_bytes;
 }
@@ -113,7 +113,7 @@ bool GoesByConnection(const Packet& packets) {
 void AppendPackets(int port, const Packet& packets,
                    std::vector<std::byte>& bytes) {
   const uint32_t count = packets.Count();
-  if (count > 1 && count <= PacketTrain::kMostPackets) {
+  if (count > 1 && count <= PacketTrain::kMaxPackets) {
     return AppendMessage(NodeLinkMessage::kTrain, port, EncodeTrain(packets),
                          bytes);
   }

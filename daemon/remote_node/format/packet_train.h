@@ -21,7 +21,7 @@ namespace ibemu::daemon {
 struct PacketTrain {
   static constexpr int kBits = 96;
   // The most packets, and the most bytes of the whole.
-  static constexpr uint32_t kMostPackets = 512;
+  static constexpr uint32_t kMaxPackets = 512;
   static constexpr size_t kLongest = size_t{4} << 20;
 
   uint32_t packets = 0;
@@ -38,7 +38,7 @@ struct PacketTrain {
 static_assert(wire::Tiles<PacketTrain>());
 
 // Returns the payload of a message kTrain.  REQUIRES: 2 to
-// PacketTrain::kMostPackets packets.
+// PacketTrain::kMaxPackets packets.
 std::vector<std::byte> EncodeTrain(const fabric::Packet& packets);
 // Errors: InvalidArgument, they are no consecutive packets of one message.
 absl::StatusOr<fabric::Packet> DecodeTrain(std::span<const std::byte> payload);

@@ -62,7 +62,7 @@ void LeaseTable::Party::OnPacket(fabric::PortId from,
                                  const fabric::Packet& packet) {
   const std::optional<fabric::PacketKind> kind = fabric::KindOf(packet);
   if (!kind) return;
-  if (candidates_.size() == kMostKinds) {
+  if (candidates_.size() == kMaxKinds) {
     absl::erase_if(candidates_,
                    [](const auto& entry) { return entry.second.lease == 0; });
   }
@@ -71,13 +71,13 @@ void LeaseTable::Party::OnPacket(fabric::PortId from,
   candidate.left -= std::min(candidate.left, packet.Count());
   if (candidate.left > 0) return;
   candidate.left = candidate.more;
-  candidate.more = std::min(2 * candidate.more, kMostPackets);
+  candidate.more = std::min(2 * candidate.more, kMaxPackets);
   candidate.lease = table_.Give(*this, from, *kind);
 }
 
 uint32_t LeaseTable::Give(Party& sender, fabric::PortId from,
                           const fabric::PacketKind& kind) {
-  if (sender.sends_ == kMostLeases) return 0;
+  if (sender.sends_ == kMaxLeases) return 0;
   std::optional<fabric::ClearPath> path =
       fabric_.forwarder().FindClear(from, kind);
   if (!path) return 0;
@@ -85,7 +85,7 @@ uint32_t LeaseTable::Give(Party& sender, fabric::PortId from,
   if (found == parties_.end()) return 0;
   Party& receiver = *found->second;
   // A host knows its leases by their numbers, so it is not both ends of one.
-  if (&receiver == &sender || receiver.receives_ == kMostLeases ||
+  if (&receiver == &sender || receiver.receives_ == kMaxLeases ||
       !Reach(sender.address_, receiver.address_)) {
     return 0;
   }
@@ -182,9 +182,9 @@ void LeaseTable::Party::OnUsage(const NodeLinkLeaseUsage& usage) {
   Lease& lease = found->second;
   // The words of the longest packet, as no path is wider: a host may lie, but
   // not about others.
-  constexpr uint64_t kMostAtOnce = 1 << 24;
-  constexpr uint64_t kMostWords = NodeLinkHeader::kLongest / 4;
-  if (usage.packets > kMostAtOnce || usage.words > kMostWords * usage.packets) {
+  constexpr uint64_t kMaxAtOnce = 1 << 24;
+  constexpr uint64_t kMaxWords = NodeLinkHeader::kLongest / 4;
+  if (usage.packets > kMaxAtOnce || usage.words > kMaxWords * usage.packets) {
     return table_.Revoke(found);
   }
   lease.idle = false;

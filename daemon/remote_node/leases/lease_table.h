@@ -40,11 +40,11 @@ class LeaseTable final : private fabric::FabricWatcher {
   // doubles each time, up to the last one, until a lease is used.
   static constexpr uint32_t kFirstPackets = 8;
   static constexpr uint32_t kMorePackets = 512;
-  static constexpr uint32_t kMostPackets = 1 << 20;
+  static constexpr uint32_t kMaxPackets = 1 << 20;
   // Bounds for each host: kinds of packets that are counted, leases by which it
   // sends, and leases by which others send to it.
-  static constexpr size_t kMostKinds = 4096;
-  static constexpr size_t kMostLeases = 1024;
+  static constexpr size_t kMaxKinds = 4096;
+  static constexpr size_t kMaxLeases = 1024;
   // A lease that is not used for so long ends, after twice that time at the
   // latest.
   static constexpr absl::Duration kIdle = absl::Minutes(1);

@@ -33,7 +33,7 @@ absl::StatusOr<json> MeetingPoint::Meet(control::Parameters& parameters,
   IBEMU_RETURN_IF_ERROR(CheckSecretText(token));
   const auto other = waiting_.find(token);
   if (other == waiting_.end()) {
-    if (waiting_.size() == kMostWaiting) {
+    if (waiting_.size() == kMaxWaiting) {
       return absl::ResourceExhaustedError("too many wait for each other");
     }
     waiting_[token] = {

@@ -21,7 +21,7 @@ namespace ibemu::daemon {
 // token.
 class MeetingPoint {
  public:
-  static constexpr size_t kMostWaiting = 4096;
+  static constexpr size_t kMaxWaiting = 4096;
   static constexpr absl::Duration kWaitsFor = absl::Seconds(10);
 
   // `timers` must outlive this.

@@ -50,7 +50,7 @@ bool MessageReceiver::OnReadable() {
 void MessageReceiver::TakeSome() {
   rest_ = TimerId::kNone;
   NodeLinkSplitter::Message message;
-  for (int taken = 0; taken < kMostAtOnce; ++taken) {
+  for (int taken = 0; taken < kMaxAtOnce; ++taken) {
     const absl::StatusOr<bool> there = splitter_.Next(message);
     if (!there.ok()) return End(there.status());
     if (!*there) {

@@ -19,7 +19,7 @@ namespace ibemu::daemon {
 class MessageReceiver {
  public:
   // The most messages that are taken before other tasks have their turn.
-  static constexpr int kMostAtOnce = 64;
+  static constexpr int kMaxAtOnce = 64;
 
   // Takes a message.  An error ends the connection.  It may not destroy this.
   using Take = std::function<absl::Status(const NodeLinkSplitter::Message&)>;

@@ -72,7 +72,7 @@ void ViewFeed::Tell(std::string_view name, std::string_view data) {
 }
 
 void ViewFeed::OnEvent(std::string_view, std::string_view line) {
-  if (past_.size() == kMostPast) past_.pop_front();
+  if (past_.size() == kMaxPast) past_.pop_front();
   past_.emplace_back(line);
   Tell("event", line);
 }

@@ -22,7 +22,7 @@
 namespace ibemu::daemon {
 
 // A ViewFeed sends events to all open pages, from the loop thread.  While no
-// page is open it hears of events only, and keeps the last kMostPast of them.
+// page is open it hears of events only, and keeps the last kMaxPast of them.
 // Pages get
 //
 //   past    once, at the beginning: those events, as an array, the oldest first
@@ -39,7 +39,7 @@ namespace ibemu::daemon {
 class ViewFeed final : public EventListener, public fabric::FabricWatcher {
  public:
   static constexpr size_t kMaxChanges = 1000;
-  static constexpr size_t kMostPast = 200;
+  static constexpr size_t kMaxPast = 200;
 
   // All must outlive this.
   ViewFeed(Timers& timers, fabric::Fabric& fabric, EventLog& events);

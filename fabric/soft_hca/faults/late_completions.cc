@@ -10,7 +10,7 @@ void LateCompletions::Add(absl::Duration delay, Push push) {
   if (!late_.empty()) due = std::max(due, late_.back().due);
   late_.push_back({.due = due, .push = std::move(push)});
   if (timer_ == TimerId::kNone) Arm();
-  if (late_.size() > kMost) PushOldest();
+  if (late_.size() > kMax) PushOldest();
 }
 
 void LateCompletions::Arm() {

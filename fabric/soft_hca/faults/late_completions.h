@@ -17,7 +17,7 @@ class LateCompletions {
   using Push = absl::AnyInvocable<void()>;
 
   // The most that wait.  The oldest comes earlier when there are more.
-  static constexpr size_t kMost = 1 << 14;
+  static constexpr size_t kMax = 1 << 14;
 
   explicit LateCompletions(Timers& timers) : timers_(timers) {}
   ~LateCompletions() { Clear(); }

@@ -154,13 +154,13 @@ absl::Duration PacketsInFlight::Timeout() const {
 // on a busy machine the worker of the peer may be late, but lost packets are
 // sent again after each single timeout.
 void PacketsInFlight::OnRetryTimeout() {
-  constexpr int kMost = 4;
+  constexpr int kMax = 4;
   qp_.history.Note(
       Incident::Kind::kSentAgain, packets_.front().packets->psn,
       absl::StrCat("no answer within ", absl::FormatDuration(Timeout())),
       Timeout());
   ++qp_.counters.local_ack_timeout_err;
-  if (++timeouts_ % kMost == 0 && retries_left_-- == 0) {
+  if (++timeouts_ % kMax == 0 && retries_left_-- == 0) {
     if (!link_.MoveToAlternatePath("as no retries were left")) {
       return listener_.OnRetriesExceeded(verbs::wc_status::kRetriesExceeded);
     }

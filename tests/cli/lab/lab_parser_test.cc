@@ -198,7 +198,7 @@ TEST(LabParserTest, WhatIsNoLabIsRefused) {
 
 TEST(LabParserTest, ALabHasAtMostAThousandPrograms) {
   std::string text = "hosts:\n  node-1:\n";
-  for (size_t i = 0; i < kMostLabPrograms; ++i) text += "  - ibstat\n";
+  for (size_t i = 0; i < kMaxLabPrograms; ++i) text += "  - ibstat\n";
   EXPECT_EQ(FaultsOf(text), "");
   EXPECT_THAT(FaultsOf(text + "  - ibstat\n"),
               HasSubstr("a lab has at most 1000 programs"));

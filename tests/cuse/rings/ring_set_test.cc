@@ -116,7 +116,7 @@ TEST_F(RingSetTest, RingsThatEndAreNotLookedAtAnyMore) {
 
 TEST_F(RingSetTest, AUserHasAShareOfThem) {
   std::vector<std::unique_ptr<FakeRings>> many;
-  for (size_t i = 1; i < RingSet::kMostOfUser; ++i) {
+  for (size_t i = 1; i < RingSet::kMaxOfUser; ++i) {
     ASSERT_TRUE(set_.HasRoomFor(kRingUser));
     set_.Add(*many.emplace_back(std::make_unique<FakeRings>()),
              {kRingUser, 1, ""});
@@ -131,7 +131,7 @@ TEST_F(RingSetTest, AUserHasAShareOfThem) {
 
 TEST_F(RingSetTest, AllUsersTogetherHaveALimit) {
   std::vector<std::unique_ptr<FakeRings>> many;
-  for (size_t i = 1; i < RingSet::kMost; ++i) {
+  for (size_t i = 1; i < RingSet::kMax; ++i) {
     const auto user = static_cast<uid_t>(2000 + i);
     ASSERT_TRUE(set_.HasRoomFor(user));
     set_.Add(*many.emplace_back(std::make_unique<FakeRings>()), {user, 1, ""});

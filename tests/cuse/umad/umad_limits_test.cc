@@ -30,7 +30,7 @@ class UmadLimitsTest : public UmadTest {
 };
 
 TEST_F(UmadLimitsTest, AFullQueueDropsMadsAndKeepsTimeouts) {
-  constexpr size_t kMost = UmadQueue::kLimit + 1;
+  constexpr size_t kMax = UmadQueue::kLimit + 1;
   ASSERT_EQ(Register(Request(kPerformance, kGet)), Errno::kOk);
   ASSERT_EQ(umad_.Write(UmadRequest(1)), Errno::kOk);  // to be answered
   const mad::Arrival answer = AnswerTo(port_.sent.back());
@@ -38,27 +38,27 @@ TEST_F(UmadLimitsTest, AFullQueueDropsMadsAndKeepsTimeouts) {
     ASSERT_EQ(umad_.Write(UmadRequest(tid)), Errno::kOk);
   }
 
-  ReceiveRequests(kMost + 100);
+  ReceiveRequests(kMax + 100);
   port_.Receive(answer);
   timers_.RunFor(absl::Seconds(1));
   EXPECT_TRUE(timers_.idle());
 
   const std::vector<uint32_t> statuses = ReadStatuses();
-  ASSERT_EQ(statuses.size(), kMost + 2);
-  for (size_t i = 0; i < kMost; ++i) ASSERT_EQ(statuses[i], 0u);
-  EXPECT_EQ(statuses[kMost], uint32_t{ETIMEDOUT});
-  EXPECT_EQ(statuses[kMost + 1], uint32_t{ETIMEDOUT});
+  ASSERT_EQ(statuses.size(), kMax + 2);
+  for (size_t i = 0; i < kMax; ++i) ASSERT_EQ(statuses[i], 0u);
+  EXPECT_EQ(statuses[kMax], uint32_t{ETIMEDOUT});
+  EXPECT_EQ(statuses[kMax + 1], uint32_t{ETIMEDOUT});
   // The lost answer ended its send all the same.
   EXPECT_EQ(umad_.Write(UmadRequest(1)), Errno::kOk);
 }
 
 TEST_F(UmadLimitsTest, AQueueThatWasFullTakesMadsAgain) {
-  constexpr size_t kMost = UmadQueue::kLimit + 1;
+  constexpr size_t kMax = UmadQueue::kLimit + 1;
   ASSERT_EQ(Register(Request(kPerformance, kGet)), Errno::kOk);
-  ReceiveRequests(kMost);
+  ReceiveRequests(kMax);
   EXPECT_EQ(umad_.Read(1024).error, Errno::kOk);
   ReceiveRequests(3);
-  EXPECT_EQ(ReadStatuses().size(), kMost);
+  EXPECT_EQ(ReadStatuses().size(), kMax);
   ReceiveRequests(1);
   EXPECT_EQ(TidIn(umad_.Read(1024).data), last_tid_);
 }

@@ -180,7 +180,7 @@ TEST_F(CompletionRingWriterTest, DoesNotBelieveAFalseConsumerWhenItIsClosed) {
 // Two threads of a client take, while the daemon adds, closes and opens the
 // ring: it then gives what nobody has taken again.
 TEST_F(CompletionRingWriterTest, GivesEachCompletionToOneThread) {
-  constexpr uint64_t kMost = 20000;
+  constexpr uint64_t kMax = 20000;
   std::atomic<bool> ended = false;
   std::vector<uint64_t> seen[2];
   std::vector<std::thread> threads;
@@ -200,13 +200,13 @@ TEST_F(CompletionRingWriterTest, GivesEachCompletionToOneThread) {
   }
   uint64_t oldest = 0;  // that the queue has
   Open();
-  for (uint64_t turn = 0; oldest < kMost; ++turn) {
+  for (uint64_t turn = 0; oldest < kMax; ++turn) {
     if (turn % 5 == 0) writer_.Close();
     const size_t taken = writer_.taken();
     oldest += taken;
     writer_.OnPolled(taken);
     if (!writer_.is_open()) Open();
-    while (writer_.room() > 0 && oldest + writer_.size() < kMost) {
+    while (writer_.room() > 0 && oldest + writer_.size() < kMax) {
       Add(oldest + writer_.size());
     }
     std::this_thread::yield();
@@ -220,8 +220,8 @@ TEST_F(CompletionRingWriterTest, GivesEachCompletionToOneThread) {
     all.insert(all.end(), own.begin(), own.end());
   }
   std::ranges::sort(all);
-  ASSERT_THAT(all, SizeIs(kMost));
-  for (uint64_t id = 0; id < kMost; ++id) ASSERT_EQ(all[id], id);
+  ASSERT_THAT(all, SizeIs(kMax));
+  for (uint64_t id = 0; id < kMax; ++id) ASSERT_EQ(all[id], id);
 }
 
 }  // namespace

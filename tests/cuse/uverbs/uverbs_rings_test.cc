@@ -140,7 +140,7 @@ TEST_F(UverbsRingsTest, EndForWhoAsksTwiceInASlot) {
 
 TEST_F(UverbsRingsTest, EndForLengthsThatNoSlotHas) {
   Ask(0, Poll(1));
-  memory->slots[0].command_length = Slot::kMostCommand + 1;
+  memory->slots[0].command_length = Slot::kMaxCommand + 1;
   rings_->CatchUp();
   EXPECT_THAT(executed_, IsEmpty());
   EXPECT_TRUE(closed());
@@ -148,7 +148,7 @@ TEST_F(UverbsRingsTest, EndForLengthsThatNoSlotHas) {
 
 TEST_F(UverbsRingsTest, EndForMoreDataThanASlotHas) {
   Ask(0, Poll(1));
-  memory->slots[0].data_length = Slot::kMostData + 1;
+  memory->slots[0].data_length = Slot::kMaxData + 1;
   rings_->CatchUp();
   EXPECT_THAT(executed_, IsEmpty());
   EXPECT_TRUE(closed());

@@ -147,13 +147,13 @@ TEST_F(ConnectionEventsTest, WhatBecameOfAConnectionIsKeptInItsOrder) {
 }
 
 TEST_F(ConnectionEventsTest, OfWhatWentWellTheLastAreKept) {
-  for (size_t i = 0; i <= ConnectionHistory::kMost; ++i) {
+  for (size_t i = 0; i <= ConnectionHistory::kMax; ++i) {
     client_.Connect(Address(1, 9));
   }
   const json told =
       Result("connection.why", {{"node", "node-2"}, {"all", true}});
-  EXPECT_THAT(told["failures"], SizeIs(ConnectionHistory::kMost));
-  EXPECT_THAT(told["events"], SizeIs(2 * ConnectionHistory::kMost));
+  EXPECT_THAT(told["failures"], SizeIs(ConnectionHistory::kMax));
+  EXPECT_THAT(told["events"], SizeIs(2 * ConnectionHistory::kMax));
 }
 
 TEST_F(ConnectionEventsTest, ARejectionSaysWhy) {

@@ -291,7 +291,7 @@ class SlowAdapterTest : public ::testing::Test {
  protected:
   static constexpr size_t kMaxBuffered = 16384;
   // What is kept may be double that limit, and what one message brings more.
-  static constexpr size_t kMost = 2 * kMaxBuffered + 4096;
+  static constexpr size_t kMax = 2 * kMaxBuffered + 4096;
 
   explicit SlowAdapterTest(
       testing::Lab::Configured configured = testing::Lab::kNot)
@@ -385,9 +385,9 @@ TEST_F(SlowAdapterTest, LeavesNothingOfWhatItReadBehindThoughItNeverCatchesUp) {
     read += Read(2048).size();
     loop_.Poll();
     AskUntilItIsFull();
-    ASSERT_LT(host_->buffered(), kMost) << "after " << read << " bytes";
+    ASSERT_LT(host_->buffered(), kMax) << "after " << read << " bytes";
   }
-  EXPECT_GT(read, 2 * kMost);
+  EXPECT_GT(read, 2 * kMax);
 }
 
 TEST_F(SlowAdapterTest, IsToldOfItsLinkWhenItReadsAgain) {
@@ -399,7 +399,7 @@ TEST_F(SlowAdapterTest, IsToldOfItsLinkWhenItReadsAgain) {
     loop_.Poll();
     lab_.SetLink(lab_.Host(2), 1, true);
     loop_.Poll();
-    ASSERT_LT(host_->buffered(), kMost) << "after " << turn << " cuts";
+    ASSERT_LT(host_->buffered(), kMax) << "after " << turn << " cuts";
   }
   EXPECT_EQ(ReadAll().last_state, PortState::kInit);
 }

@@ -156,7 +156,7 @@ TEST_F(PacketConnectionTest, WhatIsSaidOfALeaseStaysBehindThePacketsBefore) {
 
 TEST_F(PacketConnectionTest, MorePacketsThanATrainHasGoOneByOne) {
   Connect();
-  constexpr uint32_t kMany = PacketTrain::kMostPackets + 1;
+  constexpr uint32_t kMany = PacketTrain::kMaxPackets + 1;
   EXPECT_TRUE(one_.connection.Send(1, PacketsOf(kMany)));
   Settle();
   EXPECT_EQ(other_.came, std::vector<NodeLinkMessage>(kMany, kPacket));

@@ -19,9 +19,9 @@ TEST(FaultNamesTest, SaysOfAFaultThatItIsGone) {
 
 TEST(FaultNamesTest, ForgetsThoseThatWentFirst) {
   FaultNames names;
-  constexpr auto kMost = static_cast<uint32_t>(FaultNames::kMostRemoved);
+  constexpr auto kMax = static_cast<uint32_t>(FaultNames::kMaxRemoved);
   names.Add(0, "stays");
-  for (uint32_t number = 1; number <= kMost + 1; ++number) {
+  for (uint32_t number = 1; number <= kMax + 1; ++number) {
     names.Add(number, "goes");
     names.Remove(number);
   }

@@ -79,7 +79,7 @@ TEST_F(HealthMethodsTest, TheTenPortsWithMostErrorsAreListed) {
   const json health = Health();
   EXPECT_EQ(health["error_count"], 11);
   EXPECT_THAT(health["wrong"], ElementsAre("11 ports count errors"));
-  ASSERT_THAT(health["errors"], SizeIs(HealthMethods::kMostErrors));
+  ASSERT_THAT(health["errors"], SizeIs(HealthMethods::kMaxErrors));
   const json& worst = health["errors"][0];
   EXPECT_EQ(worst["node"], "node-1");
   EXPECT_EQ(worst["port"], 1);

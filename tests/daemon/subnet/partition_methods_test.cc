@@ -54,7 +54,7 @@ TEST_F(PartitionMethodsTest, ThoseBeyondEightAreCounted) {
   for (uint16_t i = 1; i <= 11; ++i) SetPKey(1, i, 0x8000 + i);
   SetPKey(2, 1, 0x8011);
   const json result = Partitions();
-  EXPECT_THAT(result["partitions"], SizeIs(PartitionMethods::kMost));
+  EXPECT_THAT(result["partitions"], SizeIs(PartitionMethods::kMax));
   EXPECT_EQ(result["partitions"][0]["p_key"], "0x8001");
   EXPECT_EQ(result["others"], 4);
 }

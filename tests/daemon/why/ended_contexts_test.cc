@@ -135,11 +135,11 @@ TEST_F(EndedContextsTest, AForkedChildsCommandsAreCounted) {
 
 TEST_F(EndedContextsTest, TheLastOnesAreKept) {
   const Child child;
-  for (size_t i = 0; i < EndedContexts::kMost + 1; ++i) {
+  for (size_t i = 0; i < EndedContexts::kMax + 1; ++i) {
     child.Write(Open(i == 0 ? "host-2" : "host-1"), DestroyAh(0));
     programs_.clear();
   }
-  EXPECT_THAT(contexts_.all(), SizeIs(EndedContexts::kMost));
+  EXPECT_THAT(contexts_.all(), SizeIs(EndedContexts::kMax));
   EXPECT_THAT(Findings("host-2"), IsEmpty());
 }
 

@@ -165,9 +165,9 @@ TEST_F(MadHistoryTest, ALateAnswerAndItsStatusAreTold) {
 }
 
 TEST_F(MadHistoryTest, OfWhatIsAnsweredTheLastAreKept) {
-  for (size_t i = 0; i < MadHistory::kMost + 2; ++i) Ask(wire::Lid{2});
+  for (size_t i = 0; i < MadHistory::kMax + 2; ++i) Ask(wire::Lid{2});
   const auto answers = why_.mads->AnswersOf(lab_.Host(1));
-  ASSERT_THAT(answers, SizeIs(MadHistory::kMost));
+  ASSERT_THAT(answers, SizeIs(MadHistory::kMax));
   for (size_t i = 1; i < answers.size(); ++i) {
     EXPECT_LT(answers[i - 1].end, answers[i].end);
   }
@@ -244,7 +244,7 @@ TEST_F(MadHistoryTest, WhatOthersLostIsNoReason) {
 }
 
 TEST_F(MadHistoryTest, WhereTooMuchWasLostNobodyIsBlamed) {
-  for (size_t i = 0; i < MadHistory::kMostLost; ++i) {
+  for (size_t i = 0; i < MadHistory::kMaxLost; ++i) {
     lab_.Transmit(2, LidGet(1, MgmtClass::kPerformance, wire::Lid{9},
                             AttributeId::kClassPortInfo));
   }

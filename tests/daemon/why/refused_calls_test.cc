@@ -51,11 +51,11 @@ TEST_F(RefusedCallsTest, CountsTheSameAgainAndPutsItLast) {
 
 TEST_F(RefusedCallsTest, ForgetsTheOldestAndKeepsThoseOfClosedFiles) {
   UverbsProgram& program = Open("host-1");
-  for (uint32_t i = 0; i <= RefusedCalls::kMost; ++i) {
+  for (uint32_t i = 0; i <= RefusedCalls::kMax; ++i) {
     program.CreateCqInVain(1000000 + i);
   }
   programs_.clear();
-  ASSERT_THAT(Of("host-1"), SizeIs(RefusedCalls::kMost));
+  ASSERT_THAT(Of("host-1"), SizeIs(RefusedCalls::kMax));
   EXPECT_EQ(
       Of("host-1")[0].why,
       "CREATE_CQ was refused with EINVAL: cqe is 1000001: there may be 1 to "

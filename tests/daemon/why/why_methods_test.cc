@@ -174,7 +174,7 @@ TEST_F(WhyMethodsTest, NamesTheFaultThatCutALinkAlsoAfterItHasCutItAgain) {
   set_link(false, fault);
   SendInVain();
   set_link(true, 0);
-  for (size_t i = 1; i < LinkOutages::kMost; ++i) {
+  for (size_t i = 1; i < LinkOutages::kMax; ++i) {
     set_link(false, 0);
     Settle();
     set_link(true, 0);

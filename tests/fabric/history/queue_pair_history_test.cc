@@ -68,24 +68,24 @@ TEST_F(QueuePairHistoryTest, KeepsEachChangeOfState) {
 }
 
 TEST_F(QueuePairHistoryTest, ForgetsTheOldestWhenItIsFull) {
-  for (uint32_t psn = 0; psn <= QueuePairHistory::kMost; ++psn) {
+  for (uint32_t psn = 0; psn <= QueuePairHistory::kMax; ++psn) {
     history_.Note(Kind::kNotTaken, psn, "");
   }
-  EXPECT_THAT(history_.incidents(), SizeIs(QueuePairHistory::kMost));
+  EXPECT_THAT(history_.incidents(), SizeIs(QueuePairHistory::kMax));
   EXPECT_EQ(history_.incidents().front().psn, 1u);
 }
 
 TEST_F(QueuePairHistoryTest, KeepsStatesLongest) {
   history_.Note(Kind::kState, 0, "INIT to RTR");
-  for (uint32_t psn = 0; psn <= QueuePairHistory::kMost; ++psn) {
+  for (uint32_t psn = 0; psn <= QueuePairHistory::kMax; ++psn) {
     history_.Note(Kind::kNotTaken, psn, "");
   }
-  EXPECT_THAT(history_.incidents(), SizeIs(QueuePairHistory::kMost));
+  EXPECT_THAT(history_.incidents(), SizeIs(QueuePairHistory::kMax));
   EXPECT_EQ(history_.incidents().front().text, "INIT to RTR");
-  for (size_t i = 0; i <= QueuePairHistory::kMost; ++i) {
+  for (size_t i = 0; i <= QueuePairHistory::kMax; ++i) {
     history_.Note(Kind::kState, 0, "again");
   }
-  EXPECT_THAT(history_.incidents(), SizeIs(QueuePairHistory::kMost));
+  EXPECT_THAT(history_.incidents(), SizeIs(QueuePairHistory::kMax));
 }
 
 TEST_F(QueuePairHistoryTest, KeepsTheFirstFailureUntilTheQueuePairIsReset) {
@@ -217,10 +217,10 @@ TEST_F(QueuePairHistoriesTest, TheSameAgainAndFurtherFailuresAreNotTold) {
 }
 
 TEST_F(QueuePairHistoriesTest, OldOnesThatEndedAreForgotten) {
-  for (uint32_t qpn = 2; qpn < 3 + QueuePairHistories::kMostEnded; ++qpn) {
+  for (uint32_t qpn = 2; qpn < 3 + QueuePairHistories::kMaxEnded; ++qpn) {
     histories_.End(kNode, qpn, histories_.Begin(kNode, qpn));
   }
-  EXPECT_THAT(Numbers(), SizeIs(QueuePairHistories::kMostEnded));
+  EXPECT_THAT(Numbers(), SizeIs(QueuePairHistories::kMaxEnded));
   EXPECT_EQ(histories_.Find(kNode, 2), nullptr);
 }
 

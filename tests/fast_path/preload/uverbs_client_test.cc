@@ -158,7 +158,7 @@ TEST_F(UverbsClientTest, LeavesAFencedMessageWhereItIs) {
 }
 
 TEST_F(UverbsClientTest, LeavesLongMessagesWhereTheyAre) {
-  const std::vector<std::byte> data(CommandSlot::kMostData + 1);
+  const std::vector<std::byte> data(CommandSlot::kMaxData + 1);
   EXPECT_EQ(WriteAnswered(Send(reinterpret_cast<uintptr_t>(data.data()),
                                static_cast<uint32_t>(data.size())),
                           0, {}),
@@ -177,7 +177,7 @@ TEST_F(UverbsClientTest, LeavesInlineDataThatItCannotReadToTheFile) {
   constexpr uint32_t kInline = 1 << 3;
   const ForbiddenPage page;
   EXPECT_EQ(Write(Send(page.address(), 8, kInline)), Way::kPage);
-  const std::vector<std::byte> data(CommandSlot::kMostData + 1);
+  const std::vector<std::byte> data(CommandSlot::kMaxData + 1);
   EXPECT_EQ(Write(Send(reinterpret_cast<uintptr_t>(data.data()),
                        static_cast<uint32_t>(data.size()), kInline)),
             Way::kPage);
@@ -189,7 +189,7 @@ TEST_F(UverbsClientTest, LeavesInlineDataThatItCannotReadToTheFile) {
 
 TEST_F(UverbsClientTest, LeavesOtherCommandsToTheFile) {
   EXPECT_EQ(Write({}), Way::kCommand);
-  EXPECT_EQ(Write(CommandBytes(CommandSlot::kMostCommand + 4)), Way::kCommand);
+  EXPECT_EQ(Write(CommandBytes(CommandSlot::kMaxCommand + 4)), Way::kCommand);
   EXPECT_EQ(Write(PlainCommand(IB_USER_VERBS_CMD_GET_CONTEXT,
                                Answered<ib_uverbs_get_context>(Place()), 8)),
             Way::kCommand);

@@ -189,7 +189,7 @@ TEST_F(ConnectedLinkTest, ThereIsRoomAgainWhenPacketsWereSent) {
 
 TEST_F(ConnectedLinkTest, ANeighborIsReachedHoweverManyOthersWereSentTo) {
   const wire::Gid gid = two_.host.engine.gid();
-  for (uint32_t i = 0; i < 2 * ConnectedSender::kMostNeighbors; ++i) {
+  for (uint32_t i = 0; i < 2 * ConnectedSender::kMaxNeighbors; ++i) {
     one_.link->SendTo({.flags = kConnectedFlag, .qpn = 0x10000 + i, .gid = gid},
                       Packet(100));
   }
@@ -301,7 +301,7 @@ TEST_F(AskedLinkTest, RejectsAConnectionByWhichNoPacketFits) {
 TEST_F(AskedLinkTest, TakesANewConnectionHoweverManyThereAre) {
   two_.path->Send(To(1, 5000, 2));
   Settle();
-  for (uint32_t i = 0; i < ConnectedReceiver::kMostConnections; ++i) {
+  for (uint32_t i = 0; i < ConnectedReceiver::kMaxConnections; ++i) {
     Ask(100 + i, 2044);
     EXPECT_THAT(Answers(), ElementsAre(cm::Event::Kind::kRep));
   }

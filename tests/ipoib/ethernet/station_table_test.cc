@@ -53,7 +53,7 @@ TEST_F(StationTableTest, AStationThatIsSilentForFiveMinutesIsForgotten) {
 }
 
 TEST_F(StationTableTest, AFullTableLearnsOfOthersOnlyWhatIsNewOfOldOnes) {
-  for (int i = 0; i < static_cast<int>(StationTable::kMost); ++i) Learn(i, 5);
+  for (int i = 0; i < static_cast<int>(StationTable::kMax); ++i) Learn(i, 5);
   Learn(5000, 6);
   EXPECT_EQ(LidOf(5000), 0);
   Learn(0, 7);

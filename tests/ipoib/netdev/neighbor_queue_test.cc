@@ -145,17 +145,17 @@ TEST_F(NeighborQueueTest, ANewHardwareAddressIsLearntForAllOfAPort) {
 TEST_F(NeighborQueueTest, SoManyPacketsWaitAndNoMore) {
   for (int i = 0; i < 100; ++i) queue_.Send(kIpTwo, Numbered(i));
   link_.Answer(kHardwareTwo);
-  EXPECT_THAT(link_.sent, SizeIs(NeighborQueue::kMostWaiting));
+  EXPECT_THAT(link_.sent, SizeIs(NeighborQueue::kMaxWaiting));
   link_.sent.clear();
   for (uint32_t host = 0; host < 64; ++host) {
     for (int i = 0; i < 16; ++i) queue_.Send(Address(1000 + host), Numbered(i));
   }
   while (!link_.questions.empty()) link_.Answer(kHardwareTwo);
-  EXPECT_THAT(link_.sent, SizeIs(NeighborQueue::kMostWaitingAll));
+  EXPECT_THAT(link_.sent, SizeIs(NeighborQueue::kMaxWaitingAll));
 }
 
 TEST_F(NeighborQueueTest, BeyondSoManyNeighboursTheOldestIsForgotten) {
-  for (uint32_t host = 0; host < NeighborQueue::kMostNeighbors; ++host) {
+  for (uint32_t host = 0; host < NeighborQueue::kMaxNeighbors; ++host) {
     queue_.Send(Address(host), Numbered(1));
     link_.Answer(kHardwareTwo);
     timers_.RunFor(absl::Milliseconds(1));
@@ -170,11 +170,11 @@ TEST_F(NeighborQueueTest, BeyondSoManyNeighboursTheOldestIsForgotten) {
 }
 
 TEST_F(NeighborQueueTest, WhoIsAskedForIsNotForgottenForOthers) {
-  for (uint32_t host = 0; host < NeighborQueue::kMostNeighbors; ++host) {
+  for (uint32_t host = 0; host < NeighborQueue::kMaxNeighbors; ++host) {
     queue_.Send(Address(host), Numbered(1));
   }
   queue_.Send(Address(5000), Numbered(1));
-  EXPECT_THAT(link_.questions, SizeIs(NeighborQueue::kMostNeighbors));
+  EXPECT_THAT(link_.questions, SizeIs(NeighborQueue::kMaxNeighbors));
 }
 
 TEST_F(NeighborQueueTest, ForgettingCancelsQuestionsAndWhatWaits) {

@@ -225,7 +225,7 @@ TEST_F(PacketPathTest, WhatComesFasterThanItCanBeSentIsToWait) {
 }
 
 TEST_F(PacketPathTest, GroupsToSendToHaveAnEnd) {
-  for (uint32_t i = 0; i < 3 * GroupTable::kMostSentTo; ++i) {
+  for (uint32_t i = 0; i < 3 * GroupTable::kMaxSentTo; ++i) {
     one_.path.Send(To(wire::IpAddress::Ipv4(0xef000000 + i)));
     Settle(absl::Milliseconds(10));
   }

@@ -13,7 +13,7 @@ using Status = prm::CommandStatus;
 
 constexpr int kMaxLogPage = 31;
 // Of one FAST_REGISTER, so that one request takes no more than 1 MiB.
-constexpr uint64_t kMostPages = 131'072;
+constexpr uint64_t kMaxPages = 131'072;
 
 // Returns true if the entry's page size allows translation of addresses.
 bool Translatable(const Core& core, const prm::Mpt& entry) {
@@ -176,7 +176,7 @@ bool MemoryTable::FastRegister(const prm::FastRegisterSegment& request,
   if (!Translatable(core_, *entry)) return false;
   const uint64_t page = uint64_t{1} << request.log_page_size;
   const uint64_t before = (request.start & (page - 1)) + request.offset;
-  const uint64_t room = std::min<uint64_t>(entry->mtt_sz, kMostPages)
+  const uint64_t room = std::min<uint64_t>(entry->mtt_sz, kMaxPages)
                         << request.log_page_size;
   if (request.length > room || before > room - request.length) return false;
   const uint64_t pages =

@@ -48,9 +48,9 @@ CqeSyndrome DatagramQueuePair::SendMlx(const SendWqe& wqe) {
   constexpr size_t kLeast = wire::kBytes<wire::LocalRouteHeader> +
                             wire::kBytes<wire::BaseTransportHeader> +
                             kIcrcBytes;
-  constexpr size_t kMost = MtuBytes(5) + 128;
+  constexpr size_t kMax = MtuBytes(5) + 128;
   if (wqe.control.opcode != prm::WqeOpcode::kSend || wqe.length < kLeast ||
-      wqe.length > kMost) {
+      wqe.length > kMax) {
     return CqeSyndrome::kLocalQpOperation;
   }
   std::vector<std::byte> packet(wqe.length);

@@ -59,7 +59,7 @@ std::vector<Bytes> Wire(const Packet& packets) {
 }
 
 TEST(PacketTrain, ComesOutAsItWentIn) {
-  for (const uint32_t packets : {2u, 3u, PacketTrain::kMostPackets}) {
+  for (const uint32_t packets : {2u, 3u, PacketTrain::kMaxPackets}) {
     for (const size_t end : {size_t{1}, size_t{255}, size_t{256}}) {
       const Packet train = Train(packets, end);
       const auto back = DecodeTrain(EncodeTrain(train));

@@ -198,17 +198,17 @@ TEST_F(LeaseTableTest, WhatWasSentBeforeTheEndIsCountedAfterIt) {
 TEST_F(LeaseTableTest, ASenderThatGivesNoneBackKeepsNobodyElseOut) {
   fabric::Packet packet = Packet();
   std::vector<uint32_t> numbers;
-  for (uint16_t i = 0; i < LeaseTable::kMostLeases; ++i) {
+  for (uint16_t i = 0; i < LeaseTable::kMaxLeases; ++i) {
     packet.p_key = static_cast<uint16_t>(0x8001 + i);
     SendFrom(1, LeaseTable::kFirstPackets, packet);
     receiver().OnReady(number_);
     numbers.push_back(number_);
   }
-  ASSERT_EQ(sender().leases(), LeaseTable::kMostLeases);
+  ASSERT_EQ(sender().leases(), LeaseTable::kMaxLeases);
   SendFrom(3, LeaseTable::kFirstPackets, Packet());
   EXPECT_EQ(parties_[2]->leases(), 0u) << "the receiver has as many as it may";
   for (const uint32_t number : numbers) receiver().OnEnded(number);
-  EXPECT_EQ(sender().leases(), LeaseTable::kMostLeases) << "it says nothing";
+  EXPECT_EQ(sender().leases(), LeaseTable::kMaxLeases) << "it says nothing";
   SendFrom(3, LeaseTable::kMorePackets, Packet());
   EXPECT_EQ(parties_[2]->leases(), 1u);
 }

@@ -131,7 +131,7 @@ TEST_F(LeasedReceiverTest, SeveralPacketsThatAreTooLongAreRefused) {
 }
 
 TEST_F(LeasedReceiverTest, ManyPacketsTakeTurnsWithOthersAndAllArrive) {
-  constexpr size_t kMany = 3 * MessageReceiver::kMostAtOnce;
+  constexpr size_t kMany = 3 * MessageReceiver::kMaxAtOnce;
   std::vector<std::byte> bytes;
   for (size_t i = 0; i < kMany; ++i) {
     AppendMessage(NodeLinkMessage::kPacket, 1, EncodePacket(PacketOf(kKind, 4)),
@@ -146,7 +146,7 @@ TEST_F(LeasedReceiverTest, ManyPacketsTakeTurnsWithOthersAndAllArrive) {
   };
   for (int turn = 0; turn < 10; ++turn) loop_.Poll();
   EXPECT_EQ(sizes_.size(), kMany);
-  EXPECT_EQ(before_others, size_t{MessageReceiver::kMostAtOnce});
+  EXPECT_EQ(before_others, size_t{MessageReceiver::kMaxAtOnce});
   EXPECT_THAT(ended_, ElementsAre(absl::OkStatus()));
 }
 

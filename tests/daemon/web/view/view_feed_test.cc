@@ -69,18 +69,18 @@ TEST_F(ViewFeedTest, GreetsEachPage) {
 TEST_F(ViewFeedTest, TellsANewPageWhatHappenedBeforeIt) {
   page_.reset();
   lab_.timers.RunFor(absl::Seconds(2));
-  for (size_t i = 0; i < ViewFeed::kMostPast; ++i) {
+  for (size_t i = 0; i < ViewFeed::kMaxPast; ++i) {
     log_.Tell("trap", {{"number", i}});
     log_.TellDetail("drop", json::object());
   }
-  log_.Tell("trap", {{"number", ViewFeed::kMostPast}});
+  log_.Tell("trap", {{"number", ViewFeed::kMaxPast}});
   page_ = std::make_shared<EventBacklog>();
   feed_.Add(page_);
   const std::vector<json> told = Of("past");
   ASSERT_THAT(told, SizeIs(1));
-  ASSERT_THAT(told[0], SizeIs(ViewFeed::kMostPast));
+  ASSERT_THAT(told[0], SizeIs(ViewFeed::kMaxPast));
   EXPECT_EQ(told[0].front()["number"], 1);
-  EXPECT_EQ(told[0].back()["number"], ViewFeed::kMostPast);
+  EXPECT_EQ(told[0].back()["number"], ViewFeed::kMaxPast);
 }
 
 TEST_F(ViewFeedTest, TellsWhatHasChangedOnceAndAsItIs) {

@@ -56,12 +56,12 @@ TEST_F(LateCompletionsTest, AFlushEndsTheWaitAndAResetForgets) {
 }
 
 TEST_F(LateCompletionsTest, TheOldestComesEarlierWhenTooManyWait) {
-  for (size_t i = 0; i <= LateCompletions::kMost; ++i) {
+  for (size_t i = 0; i <= LateCompletions::kMax; ++i) {
     Add(static_cast<int>(i), absl::Seconds(5));
   }
   EXPECT_THAT(pushed_, ElementsAre(0));
   timers_.RunFor(absl::Seconds(5));
-  EXPECT_THAT(pushed_, SizeIs(LateCompletions::kMost + 1));
+  EXPECT_THAT(pushed_, SizeIs(LateCompletions::kMax + 1));
 }
 
 TEST_F(LateCompletionsTest, WhatIsPushedMayFlushTheRest) {

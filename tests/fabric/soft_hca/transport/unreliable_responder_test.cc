@@ -120,15 +120,15 @@ TEST_F(UnreliableResponderTest, LosesWhatComesWhileTooMuchWaitsForMemory) {
   link.memory->SetDelay(absl::Microseconds(5));
   const std::string chunk(verbs::kChunk, 'x');
   constexpr uint32_t kPackets = verbs::kChunk / FakeLink::kMtu;
-  constexpr uint32_t kMost = UnreliableResponder::kMaxWaiting / verbs::kChunk;
-  for (uint32_t i = 0; i < kMost + 2; ++i) {
+  constexpr uint32_t kMax = UnreliableResponder::kMaxWaiting / verbs::kChunk;
+  for (uint32_t i = 0; i < kMax + 2; ++i) {
     Take(Write(Psn(i * kPackets), chunk, 0));
   }
 
   link.timers.RunFor(absl::Seconds(1));
 
   EXPECT_EQ(link.memory->most_waiting, UnreliableResponder::kMaxWaiting);
-  EXPECT_EQ(link.memory->calls, static_cast<int>(kMost));
+  EXPECT_EQ(link.memory->calls, static_cast<int>(kMax));
 }
 
 TEST_F(UnreliableResponderTest, CompletesNothingAfterAReset) {

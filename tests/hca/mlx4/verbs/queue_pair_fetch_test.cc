@@ -41,14 +41,14 @@ class QueuePairFetchTest : public Mlx4Lab {
 
 TEST_F(QueuePairFetchTest, ReadsNoMoreForOneWhoTakesSlowlyThanItMayHave) {
   constexpr size_t kLong = size_t{2} << 20;
-  constexpr size_t kMost = size_t{26} << 20;  // of one process
+  constexpr size_t kMax = size_t{26} << 20;  // of one process
   a_->memory->SetDelay(absl::Milliseconds(20));
   for (uint64_t i = 0; i < 16; ++i) {
     ASSERT_TRUE(a_->Rdma(IB_UVERBS_WR_RDMA_READ, 0, kLong, *b_, 0, i).ok());
   }
   Run(absl::Milliseconds(400));
-  EXPECT_GT(a_->memory->most_waiting, kMost / 2);
-  EXPECT_LE(a_->memory->most_waiting, kMost);
+  EXPECT_GT(a_->memory->most_waiting, kMax / 2);
+  EXPECT_LE(a_->memory->most_waiting, kMax);
   EXPECT_THAT(a_->Poll(), SizeIs(16));
 }
 
