@@ -9,12 +9,13 @@
 
 namespace ibemu {
 
-// The record of each client's jobs, and where they run.  Loop thread only.
-class WorkerPool::Ledger
-    : public std::enable_shared_from_this<WorkerPool::Ledger> {
+// The scheduler of the clients' jobs: it knows those of each client, and
+// decides where they run.  Loop thread only.
+class WorkerPool::Scheduler
+    : public std::enable_shared_from_this<WorkerPool::Scheduler> {
  public:
-  Ledger(Timers& timers, std::shared_ptr<Threads> threads, Limits limits,
-         BriefJobs* brief, OwnerOf owner_of)
+  Scheduler(Timers& timers, std::shared_ptr<Threads> threads, Limits limits,
+            BriefJobs* brief, OwnerOf owner_of)
       : timers_(&timers),
         threads_(std::move(threads)),
         limits_(limits),
@@ -57,22 +58,23 @@ class WorkerPool::Ledger
     TimerId patience = TimerId::kNone;
   };
 
-  // The record of how long a client has held up the loop.
-  struct Manners {
-    absl::Duration debt;
+  // The time for which a client may hold up the loop, and how much of it is
+  // used up.
+  struct LoopTimeBudget {
+    absl::Duration used;
     absl::Time noted = absl::InfinitePast();
     absl::Time slow_until = absl::InfinitePast();
 
-    // Adds `took` to the debt, of which one part in `share` of the time is
-    // forgiven.  A debt of `most` makes the client slow for a while.
-    void Note(absl::Time now, absl::Duration took, int share,
-              absl::Duration most) {
+    // Uses up `took`.  One part in `share` of the time that passes comes back;
+    // who has used up `limit` is slow for a while.
+    void Use(absl::Time now, absl::Duration took, int share,
+             absl::Duration limit) {
       constexpr absl::Duration kPenalty = absl::Seconds(1);
-      debt =
-          std::max(debt - (now - noted) / share, absl::ZeroDuration()) + took;
+      used =
+          std::max(used - (now - noted) / share, absl::ZeroDuration()) + took;
       noted = now;
-      if (debt < most) return;
-      debt = absl::ZeroDuration();
+      if (used < limit) return;
+      used = absl::ZeroDuration();
       slow_until = now + kPenalty;
     }
   };
@@ -138,10 +140,10 @@ class WorkerPool::Ledger
   // Returns true if the client held up the loop, or if all clients together
   // did.
   bool IsSlow(ClientId id) {
-    const auto found = manners_.find(id);
+    const auto found = budgets_.find(id);
     const absl::Time now = timers_->Now();
     return now < everybody_.slow_until ||
-           (found != manners_.end() && now < found->second.slow_until);
+           (found != budgets_.end() && now < found->second.slow_until);
   }
 
   // Records that a client held up the loop.  A client that does so for more
@@ -152,10 +154,10 @@ class WorkerPool::Ledger
     constexpr size_t kMany = 256;
     if (took < kUsual) return;
     took = std::min(took, kLate);
-    if (manners_.size() == kMany) manners_.clear();
+    if (budgets_.size() == kMany) budgets_.clear();
     const absl::Time now = timers_->Now();
-    manners_[id].Note(now, took, 100, absl::Milliseconds(10));
-    everybody_.Note(now, took, 10, absl::Milliseconds(50));
+    budgets_[id].Use(now, took, 100, absl::Milliseconds(10));
+    everybody_.Use(now, took, 10, absl::Milliseconds(50));
   }
 
   void OnLate(ClientId id) {
@@ -224,28 +226,29 @@ class WorkerPool::Ledger
   absl::flat_hash_map<ClientId, OwnerId> owners_;
   int held_up_ = 0;  // clients
   absl::flat_hash_map<OwnerId, int> held_up_of_;
-  absl::flat_hash_map<ClientId, Manners> manners_;  // of clients that were slow
-  Manners everybody_;
+  absl::flat_hash_map<ClientId, LoopTimeBudget>
+      budgets_;  // of clients that were slow
+  LoopTimeBudget everybody_;
 };
 
 WorkerPool::WorkerPool(Timers& timers, Post post, Limits limits,
                        BriefJobs* brief, OwnerOf owner_of)
     : threads_(std::make_shared<Threads>(std::move(post), limits.threads)),
-      ledger_(std::make_shared<Ledger>(timers, threads_, limits, brief,
-                                       std::move(owner_of))),
+      scheduler_(std::make_shared<Scheduler>(timers, threads_, limits, brief,
+                                             std::move(owner_of))),
       patience_(limits.patience) {}
 
 WorkerPool::~WorkerPool() {
-  ledger_->Close();
+  scheduler_->Close();
   threads_->Close(patience_);
 }
 
 void WorkerPool::Run(ClientId client, Job job, Finish finish) {
-  ledger_->Run(client, false, std::move(job), std::move(finish));
+  scheduler_->Run(client, false, std::move(job), std::move(finish));
 }
 
 void WorkerPool::RunBriefly(ClientId client, Job job, Finish finish) {
-  ledger_->Run(client, true, std::move(job), std::move(finish));
+  scheduler_->Run(client, true, std::move(job), std::move(finish));
 }
 
 Post WorkerPool::ToLoop() const {

@@ -82,10 +82,10 @@ class WorkerPool {
 
  private:
   class Threads;
-  class Ledger;
+  class Scheduler;
 
   std::shared_ptr<Threads> threads_;
-  std::shared_ptr<Ledger> ledger_;
+  std::shared_ptr<Scheduler> scheduler_;
   absl::Duration patience_;
 };
 

@@ -67,7 +67,7 @@ absl::Status PrepareSocketDirectory(const std::string& directory) {
   if (status.st_uid != geteuid()) {
     return fault(absl::StrCat("it belongs to user ", status.st_uid));
   }
-  // Passing through is harmless (see MountKeeper): a socket is 0600.
+  // Passing through is harmless (see MountProcess): a socket is 0600.
   if ((status.st_mode & 0066) != 0) {
     return fault(
         absl::StrFormat("others may look into it (mode %04o, not 0700 or 0711)",

@@ -11,7 +11,7 @@
 #include "daemon/draw_seed.h"
 #include "daemon/journal/restore_subnet.h"
 #include "daemon/journal/topology_digest.h"
-#include "daemon/web/fabric_site.h"
+#include "daemon/web/fabric_pages.h"
 #include "daemon/web/metrics/joined_metrics.h"
 #include "nlohmann/json.hpp"
 #include "topology/formats/load_topology.h"
@@ -258,7 +258,7 @@ absl::StatusOr<std::unique_ptr<WebServer>> FabricBackend::BindWeb(
   history_->AddTo(dispatcher);
   IBEMU_ASSIGN_OR_RETURN(
       std::unique_ptr<WebServer> server,
-      BindFabricSite(address, loop_, *fabric_, events_, dispatcher));
+      BindFabricPages(address, loop_, *fabric_, events_, dispatcher));
   server->AddMetrics([this] { return JoinedMetrics(cables_->Joined()); });
   return server;
 }

@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "daemon/addresses/load_addresses.h"
 #include "daemon/remote_node/modelled_hca.h"
-#include "daemon/web/adapter_site.h"
+#include "daemon/web/adapter_pages.h"
 #include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {
@@ -97,7 +97,7 @@ std::string HcaBackend::Summary() const {
 
 absl::StatusOr<std::unique_ptr<WebServer>> HcaBackend::BindWeb(
     const WebAddress& address, control::MethodTable&) {
-  return BindAdapterSite(address, loop_, adapters_);
+  return BindAdapterPages(address, loop_, adapters_);
 }
 
 }  // namespace ibemu::daemon

@@ -24,7 +24,7 @@
 #include "daemon/memory_trim.h"
 #include "daemon/views/system_devices.h"
 #include "launch/hardening.h"
-#include "launch/mount_keeper.h"
+#include "launch/mount_process.h"
 #include "launch/mounts.h"
 #include "launch/peers/peers_process.h"
 #include "launch/systemd/service_manager.h"
@@ -76,7 +76,8 @@ class Ibemud {
   explicit Ibemud(const DaemonOptions& options) : options_(options) {}
 
   absl::Status Run() {
-    // Before anything is open that the keeper should not keep open.
+    // Before anything is open that the process that mounts should not keep
+    // open.
     if (options_.system_wide) IBEMU_RETURN_IF_ERROR(PrepareSystem());
     IBEMU_ASSIGN_OR_RETURN(control::ControlSocket socket, TakeSocket());
     socket_.emplace(std::move(socket));
@@ -92,7 +93,7 @@ class Ibemud {
     IBEMU_RETURN_IF_ERROR(Serve(
         *server_, *socket_, kEndingSignals, CapabilitiesFor(options_),
         [this] { return StartPeers(); },
-        [this] { return keeper_ ? absl::OkStatus() : AwaitPeers(); }));
+        [this] { return mount_process_ ? absl::OkStatus() : AwaitPeers(); }));
     manager_.Stopping();
     return end_;
   }
@@ -108,8 +109,9 @@ class Ibemud {
       return absl::OkStatus();
     }
     IBEMU_ASSIGN_OR_RETURN(fuse_, launch::OpenFuse());
-    IBEMU_ASSIGN_OR_RETURN(keeper_, launch::MountKeeper::Fork(
-                                        fuse_.get(), options_.cover_sys_class));
+    IBEMU_ASSIGN_OR_RETURN(
+        mount_process_,
+        launch::MountProcess::Fork(fuse_.get(), options_.cover_sys_class));
     return absl::OkStatus();
   }
 
@@ -141,10 +143,10 @@ class Ibemud {
 
   absl::Status ShowSystem() {
     IBEMU_RETURN_IF_ERROR(server_->ShowSystem(std::move(fuse_)));
-    if (!keeper_) return absl::OkStatus();
-    return server_->Await(keeper_->fd(), [this] {
-      end_ = keeper_->Result();
-      if (end_.ok()) end_ = server_->Await(keeper_->fd(), &SayWhatStays);
+    if (!mount_process_) return absl::OkStatus();
+    return server_->Await(mount_process_->fd(), [this] {
+      end_ = mount_process_->Result();
+      if (end_.ok()) end_ = server_->Await(mount_process_->fd(), &SayWhatStays);
       if (end_.ok()) end_ = AwaitPeers();
       if (!end_.ok()) server_->Stop();
     });
@@ -215,7 +217,7 @@ class Ibemud {
   const DaemonOptions& options_;
   launch::ServiceManager manager_;
   UniqueFd fuse_;
-  std::optional<launch::MountKeeper> keeper_;
+  std::optional<launch::MountProcess> mount_process_;
   std::optional<launch::PeersProcess> peers_;
   std::string listens_at_;
   std::optional<control::ControlSocket> socket_;

@@ -20,7 +20,7 @@ constexpr uint64_t kPathMask =
     mad::kComponentBit<&mad::PathRecord::num_path> |
     mad::kComponentBit<&mad::PathRecord::p_key>;
 static_assert(kPathMask == 0x340c);
-constexpr mad::SaPatience kPathPatience{.timeout = absl::Milliseconds(100),
+constexpr mad::SaRetryPolicy kPathRetry{.timeout = absl::Milliseconds(100),
                                         .retries = 10};
 
 inline mad::PathRecord PathQuestion(const wire::Gid& from, uint16_t pkey,

@@ -19,7 +19,7 @@ void UnicastSender::Send(const wire::Gid& source, uint16_t pkey,
   }
   if (path.query != nullptr) return;
   path.query =
-      sa_.GetPath(PathQuestion(source, pkey, to.gid), kPathMask, kPathPatience,
+      sa_.GetPath(PathQuestion(source, pkey, to.gid), kPathMask, kPathRetry,
                   [this, key](const absl::StatusOr<mad::PathRecord>& record) {
                     OnPath(key, record);
                   });

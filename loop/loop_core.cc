@@ -34,7 +34,7 @@ constexpr int kMaxRounds = 4;
 
 // Others wait so long for a brief job, twice at most.  It is longer than a
 // thread has to wait for its turn on a busy machine.
-constexpr absl::Duration kPatience = absl::Milliseconds(5);
+constexpr absl::Duration kTimeout = absl::Milliseconds(5);
 
 // The handler of a watcher for whom nobody waits busily.
 absl::AnyInvocable<bool()> Patient(absl::AnyInvocable<void()> ready) {
@@ -237,12 +237,12 @@ bool LoopCore::WaitBusily() {
   const bool goes_on = std::exchange(broken_off_, false);
   if (std::exchange(found_, false)) {
     std::erase_if(eager_, [](Eager& eager) { return ++eager.vain > kMaxVain; });
-    patience_.OnRequest(Now() - answered_);
+    busy_wait_.OnRequest(Now() - answered_);
     answered_ = Now();
   } else if (!goes_on) {
     return true;
   }
-  for (int served = 0; patience_.Pays();) {
+  for (int served = 0; busy_wait_.Pays();) {
     if (served == kMaxAtOnce) {
       broken_off_ = true;
       break;
@@ -260,7 +260,7 @@ bool LoopCore::WaitBusily() {
     }
     const absl::Time now = Now();
     if (found) {
-      patience_.OnRequest(now - answered_);
+      busy_wait_.OnRequest(now - answered_);
       answered_ = now;
       ++served;
     } else if (!brief_jobs_.empty()) {
@@ -268,8 +268,8 @@ bool LoopCore::WaitBusily() {
       answered_ = Now();
     } else if (!idle_.empty()) {
       if (!RunIdleTasks()) return false;
-    } else if (now - answered_ >= Patience::kSpan) {
-      patience_.OnVain();
+    } else if (now - answered_ >= BusyWaitPolicy::kSpan) {
+      busy_wait_.OnVain();
       return true;
     } else if (!yields_.MayYield(absl::ToUnixNanos(now))) {
       return true;
@@ -313,7 +313,7 @@ bool LoopCore::RunBriefJobs() {
       job.run();
       took = MonotonicTime() - began;
     };
-    if (!relay_->Try(run)) {
+    if (!handoff_->Try(run)) {
       mailbox->Put(
           [done = std::move(job.done), took]() mutable { done(took); });
       return false;
@@ -337,8 +337,8 @@ bool LoopCore::RunIdleTasks() {
 void LoopCore::Run() {
   stopped_ = false;
   LeaveThisThread();
-  relay_ = std::make_unique<Relay>(kPatience);
-  relay_->Run([this] { return Carry(); });
+  handoff_ = std::make_unique<ThreadHandoff>(kTimeout);
+  handoff_->Run([this] { return Carry(); });
   MoveToThisThread();
 }
 

@@ -10,9 +10,9 @@
 
 #include "base/timer_queue.h"
 #include "base/yield_backoff.h"
+#include "loop/busy_wait_policy.h"
 #include "loop/loop.h"
-#include "loop/patience.h"
-#include "loop/relay.h"
+#include "loop/thread_handoff.h"
 
 namespace ibemu {
 
@@ -109,7 +109,7 @@ class LoopCore : public Loop {
   TimerQueue timers_;
   std::vector<Task> idle_;
   int rounds_ = 0;  // that idle_ has waited
-  Patience patience_;
+  BusyWaitPolicy busy_wait_;
   YieldBackoff yields_;
   std::vector<Eager> eager_;
   PolledSource* polled_ = nullptr;
@@ -125,7 +125,7 @@ class LoopCore : public Loop {
 
   std::shared_ptr<Mailbox> mailbox_;
 
-  std::unique_ptr<Relay> relay_;  // while it runs
+  std::unique_ptr<ThreadHandoff> handoff_;  // while it runs
   std::deque<BriefJob> brief_jobs_;
   absl::AnyInvocable<void()> late_;  // of the job that runs; or null
 };

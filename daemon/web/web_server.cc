@@ -68,10 +68,10 @@ bool IsForWatchers(const HttpRequest& request) {
 
 class WebServer::Impl {
  public:
-  Impl(WebAddress address, Loop& loop, MakeSite make)
+  Impl(WebAddress address, Loop& loop, MakePages make)
       : address_(std::move(address)),
         questions_(loop),
-        site_(make(questions_)) {
+        web_pages_(make(questions_)) {
     server_.set_pre_routing_handler(
         [](const Request& request, Response& response) {
           if (!IsThisMachine(request.get_header_value("Host"))) {
@@ -89,7 +89,7 @@ class WebServer::Impl {
       Refuse(response, kNotFound,
              "there are /, /health, /metrics and /metrics/ports\n");
     });
-    site_->AddTo(server_);
+    web_pages_->AddTo(server_);
     server_.Get("/health", [this](const Request&, Response& response) {
       Health(response);
     });
@@ -103,7 +103,7 @@ class WebServer::Impl {
 
   ~Impl() {
     questions_.Close();
-    site_->Close();
+    web_pages_->Close();
     server_.Close();
     listener_.reset();
     if (pages_) pages_->shutdown();
@@ -131,7 +131,7 @@ class WebServer::Impl {
 
   void Start() {
     // Few, for a scrape of a large fabric takes memory.
-    pages_.emplace(site_->streams() + 3);
+    pages_.emplace(web_pages_->streams() + 3);
     watchers_.emplace(1);
     server_.Open(listener_->fd());
     listener_->Start([this](HttpRequest request) {
@@ -140,7 +140,7 @@ class WebServer::Impl {
   }
 
   const WebAddress& address() const { return address_; }
-  const Site& site() const { return *site_; }
+  const WebPages& web_pages() const { return *web_pages_; }
 
  private:
   // Called on the listener's thread.
@@ -169,7 +169,7 @@ class WebServer::Impl {
     absl::Duration waited;
     const bool answered = questions_.Ask([&] {
       waited = absl::Now() - asked;
-      families = site_->Metrics();
+      families = web_pages_->Metrics();
       for (const auto& more : more_metrics_) Append(more(), families);
     });
     if (!answered) return NoAnswer(response);
@@ -188,15 +188,16 @@ class WebServer::Impl {
   // missing.
   void Ports(Response& response) {
     response.set_chunked_content_provider(
-        kMetricsText, [this, cursor = Site::PortCursor{}](
+        kMetricsText, [this, cursor = WebPages::PortCursor{}](
                           size_t, httplib::DataSink& sink) mutable {
-          if (cursor.kind == site_->PortMetricKinds()) {
+          if (cursor.kind == web_pages_->PortMetricKinds()) {
             sink.done();
             return true;
           }
           const bool begins = cursor.from == 0;
           prometheus::MetricFamily piece;
-          if (!questions_.Ask([&] { piece = site_->PortMetrics(cursor); })) {
+          if (!questions_.Ask(
+                  [&] { piece = web_pages_->PortMetrics(cursor); })) {
             return false;
           }
           const std::string text = begins ? TextOf({piece}) : SamplesOf(piece);
@@ -209,7 +210,7 @@ class WebServer::Impl {
 
   WebAddress address_;
   LoopQuestions questions_;
-  const std::unique_ptr<Site> site_;
+  const std::unique_ptr<WebPages> web_pages_;
   std::vector<std::function<MetricFamilies()>> more_metrics_;
   RequestServer server_;
   std::optional<httplib::ThreadPool> pages_, watchers_;
@@ -218,7 +219,7 @@ class WebServer::Impl {
 };
 
 absl::StatusOr<std::unique_ptr<WebServer>> WebServer::Bind(
-    const WebAddress& address, Loop& loop, MakeSite make) {
+    const WebAddress& address, Loop& loop, MakePages make) {
   auto impl = std::make_unique<Impl>(address, loop, make);
   if (const absl::Status status = impl->Bind(); !status.ok()) return status;
   return std::unique_ptr<WebServer>(new WebServer(std::move(impl)));
@@ -229,7 +230,8 @@ WebServer::WebServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 WebServer::~WebServer() = default;
 
 std::string WebServer::ViewUrl() const {
-  return absl::StrCat("http://", address().Text(), impl_->site().ViewPath());
+  return absl::StrCat("http://", address().Text(),
+                      impl_->web_pages().ViewPath());
 }
 
 const WebAddress& WebServer::address() const { return impl_->address(); }

@@ -32,7 +32,7 @@ void ConnectedSender::Send(const Source& from, const HardwareAddress& to,
   neighbor.used = ++sent_;
   Wait(neighbor, std::move(datagram));
   neighbor.query = sa_.GetPath(
-      PathQuestion(from.gid, from.pkey, to.gid), kPathMask, kPathPatience,
+      PathQuestion(from.gid, from.pkey, to.gid), kPathMask, kPathRetry,
       [this, key, from](const absl::StatusOr<mad::PathRecord>& path) {
         if (!Connect(key, from, path).ok()) Drop(neighbors_.find(key));
       });

@@ -11,9 +11,10 @@ namespace {
 using Record = McMemberRecord;
 
 // Linux waits 3000 ms for the SA, in 11 tries; and leaves with 3 tries.
-constexpr SaPatience kToJoin{.timeout = absl::Milliseconds(300), .retries = 10};
-constexpr SaPatience kToLeave{.timeout = absl::Milliseconds(3000),
-                              .retries = 2};
+constexpr SaRetryPolicy kToJoin{.timeout = absl::Milliseconds(300),
+                                .retries = 10};
+constexpr SaRetryPolicy kToLeave{.timeout = absl::Milliseconds(3000),
+                                 .retries = 2};
 
 constexpr uint64_t kLeaveMask = kComponentBit<&Record::mgid> |
                                 kComponentBit<&Record::port_gid> |

@@ -63,15 +63,15 @@ class SaClient::Impl final : public AgentClient,
     });
   }
 
-  std::unique_ptr<SaQuery> Ask(std::vector<std::byte> mad, SaPatience patience,
+  std::unique_ptr<SaQuery> Ask(std::vector<std::byte> mad, SaRetryPolicy retry,
                                Answered answered) {
     const uint32_t id = ++last_id_;
     Question& question = questions_[id];
     question.answered = std::move(answered);
-    question.retries_left = patience.retries;
+    question.retries_left = retry.retries;
     question.message = {.to = SmAddress(),
                         .mad = std::move(mad),
-                        .timeout = patience.timeout,
+                        .timeout = retry.timeout,
                         .cookie = id};
     wire::Put<&MadHeader::tid>(question.message.mad, id);
     if (absl::Status sent = Send(question); !sent.ok()) {
@@ -189,24 +189,24 @@ SaClient::SaClient(Timers& timers, Host& host, int port)
 SaClient::~SaClient() = default;
 
 std::unique_ptr<SaQuery> SaClient::GetPath(const PathRecord& record,
-                                           uint64_t mask, SaPatience patience,
+                                           uint64_t mask, SaRetryPolicy retry,
                                            Done<PathRecord> done) {
-  return impl_->Ask(Request(Method::kGet, record, mask), patience,
+  return impl_->Ask(Request(Method::kGet, record, mask), retry,
                     Decoded<PathRecord>(std::move(done)));
 }
 
 std::unique_ptr<SaQuery> SaClient::JoinGroup(const McMemberRecord& record,
-                                             uint64_t mask, SaPatience patience,
+                                             uint64_t mask, SaRetryPolicy retry,
                                              Done<McMemberRecord> done) {
-  return impl_->Ask(Request(Method::kSet, record, mask), patience,
+  return impl_->Ask(Request(Method::kSet, record, mask), retry,
                     Decoded<McMemberRecord>(std::move(done)));
 }
 
 std::unique_ptr<SaQuery> SaClient::LeaveGroup(const McMemberRecord& record,
                                               uint64_t mask,
-                                              SaPatience patience,
+                                              SaRetryPolicy retry,
                                               Done<McMemberRecord> done) {
-  return impl_->Ask(Request(Method::kDelete, record, mask), patience,
+  return impl_->Ask(Request(Method::kDelete, record, mask), retry,
                     Decoded<McMemberRecord>(std::move(done)));
 }
 

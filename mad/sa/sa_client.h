@@ -23,7 +23,7 @@ class SaQuery {
 };
 
 // The time to wait for an answer, and the number of times to ask again.
-struct SaPatience {
+struct SaRetryPolicy {
   absl::Duration timeout;
   int retries = 0;
 };
@@ -49,16 +49,16 @@ class SaClient {
 
   // Get(PathRecord).
   std::unique_ptr<SaQuery> GetPath(const PathRecord& record, uint64_t mask,
-                                   SaPatience patience, Done<PathRecord> done);
+                                   SaRetryPolicy retry, Done<PathRecord> done);
 
   // Set(MCMemberRecord): joins, and makes the group if the mask suffices.
   std::unique_ptr<SaQuery> JoinGroup(const McMemberRecord& record,
-                                     uint64_t mask, SaPatience patience,
+                                     uint64_t mask, SaRetryPolicy retry,
                                      Done<McMemberRecord> done);
 
   // Delete(MCMemberRecord): leaves.
   std::unique_ptr<SaQuery> LeaveGroup(const McMemberRecord& record,
-                                      uint64_t mask, SaPatience patience,
+                                      uint64_t mask, SaRetryPolicy retry,
                                       Done<McMemberRecord> done);
 
  private:

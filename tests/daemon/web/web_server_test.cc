@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "daemon/events/fabric_event_log.h"
-#include "daemon/web/fabric_site.h"
+#include "daemon/web/fabric_pages.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "testing/lab.h"
@@ -24,8 +24,8 @@ class WebServerTest : public ::testing::Test {
   ~WebServerTest() override { StopLoop(); }
 
   void StartServer() {
-    server_ = *BindFabricSite({.host = "127.0.0.1"}, *loop_, lab_.fabric, log_,
-                              dispatcher_);
+    server_ = *BindFabricPages({.host = "127.0.0.1"}, *loop_, lab_.fabric, log_,
+                               dispatcher_);
     server_->Start();
   }
   void StartLoop() {
@@ -124,8 +124,8 @@ TEST_F(WebServerTest, NamesWhatThereIs) {
 
 TEST_F(WebServerTest, SharesItsPortWithNobody) {
   StartServer();
-  const auto second = BindFabricSite(server_->address(), *loop_, lab_.fabric,
-                                     log_, dispatcher_);
+  const auto second = BindFabricPages(server_->address(), *loop_, lab_.fabric,
+                                      log_, dispatcher_);
   ASSERT_FALSE(second.ok());
   EXPECT_THAT(second.status().message(), HasSubstr(server_->address().Text() +
                                                    ": Address already in use"));

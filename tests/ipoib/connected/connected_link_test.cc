@@ -261,7 +261,7 @@ class AskedLinkTest : public ConnectedLinkTest {
     query_ = three_.host.sa.GetPath(
         PathQuestion(three_.host.engine.gid(), three_.host.engine.pkey(),
                      one_.host.engine.gid()),
-        kPathMask, kPathPatience, [&](const auto& answer) { path_ = *answer; });
+        kPathMask, kPathRetry, [&](const auto& answer) { path_ = *answer; });
     Settle();
   }
 

@@ -61,13 +61,13 @@ TEST_F(SaClientTest, TheAnswersRecordIsTold) {
 }
 
 TEST_F(SaClientTest, JoinsAreSetsAndLeavesAreDeletes) {
-  const SaPatience patience{.timeout = absl::Seconds(1)};
+  const SaRetryPolicy retry{.timeout = absl::Seconds(1)};
   std::vector<McMemberRecord> told;
   const auto done = [&](absl::StatusOr<McMemberRecord> record) {
     told.push_back(record.value());
   };
-  const auto join = client_->JoinGroup({.join_state = 1}, 1, patience, done);
-  const auto leave = client_->LeaveGroup({.join_state = 1}, 1, patience, done);
+  const auto join = client_->JoinGroup({.join_state = 1}, 1, retry, done);
+  const auto leave = client_->LeaveGroup({.join_state = 1}, 1, retry, done);
   ASSERT_THAT(port_.sent, SizeIs(2));
   EXPECT_THAT(port_.sent[0], HasMethod(Method::kSet));
   EXPECT_THAT(port_.sent[1], HasMethod(Method::kDelete));

@@ -119,7 +119,7 @@ def test_a_killed_daemon_leaves_neither_nodes_nor_mounts_nor_waiting_programs(
     first.daemon.wait()
     for client in clients:
         assert client.wait() == 0, client.output
-    # The keeper of the mounts needs a moment.
+    # The process that mounts needs a moment.
     until(is_clean)
     second = system("back-to-back", ["node-1", "node-2"])
     assert second.run("ibstat", "-l").stdout.split() == ["ibemu0", "ibemu1"]

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "daemon/events/fabric_event_log.h"
-#include "daemon/web/fabric_site.h"
+#include "daemon/web/fabric_pages.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -32,8 +32,8 @@ class LiveViewTest : public ::testing::Test {
     dispatcher_.Add("status", [](control::Parameters&, control::Caller&) {
       return json{{"pid", 7}};
     });
-    server_ = *BindFabricSite({.host = "127.0.0.1"}, *loop_, lab_.fabric, log_,
-                              dispatcher_);
+    server_ = *BindFabricPages({.host = "127.0.0.1"}, *loop_, lab_.fabric, log_,
+                               dispatcher_);
     server_->Start();
     thread_ = std::thread([this] { loop_->Run(); });
     const std::string url = server_->ViewUrl();

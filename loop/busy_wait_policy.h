@@ -1,6 +1,6 @@
-// Patience: the decision whether a busy wait for the next request pays.
-#ifndef IBEMU_LOOP_PATIENCE_H_
-#define IBEMU_LOOP_PATIENCE_H_
+// BusyWaitPolicy: the decision whether a busy wait for the next request pays.
+#ifndef IBEMU_LOOP_BUSY_WAIT_POLICY_H_
+#define IBEMU_LOOP_BUSY_WAIT_POLICY_H_
 
 #include <algorithm>
 
@@ -8,11 +8,11 @@
 
 namespace ibemu {
 
-// A Patience counts how often a busy wait would have paid.  A client that got
-// an answer often asks again within microseconds: to sleep until then costs
+// A BusyWaitPolicy counts how often a busy wait would have paid.  A client that
+// got an answer often asks again within microseconds: to sleep until then costs
 // both sides a wake-up, on another CPU up to 50 us, and to look again and again
 // costs CPU time if nothing comes.  The owner passes the times.
-class Patience {
+class BusyWaitPolicy {
  public:
   // The longest busy wait.
   static constexpr absl::Duration kSpan = absl::Microseconds(50);
@@ -37,4 +37,4 @@ class Patience {
 
 }  // namespace ibemu
 
-#endif  // IBEMU_LOOP_PATIENCE_H_
+#endif  // IBEMU_LOOP_BUSY_WAIT_POLICY_H_

@@ -1,4 +1,4 @@
-#include "daemon/web/adapter_site.h"
+#include "daemon/web/adapter_pages.h"
 
 #include <httplib.h>
 
@@ -89,7 +89,7 @@ std::string AdapterPage(const json& adapters) {
   return html + kPageEnd;
 }
 
-void AdapterSite::AddTo(httplib::Server& server) {
+void AdapterPages::AddTo(httplib::Server& server) {
   server.Get("/", [this](const httplib::Request&, httplib::Response& response) {
     Protect(response);
     json adapters;
@@ -112,20 +112,20 @@ void AdapterSite::AddTo(httplib::Server& server) {
   }
 }
 
-MetricFamilies AdapterSite::Metrics() const {
+MetricFamilies AdapterPages::Metrics() const {
   return AdapterMetrics(adapters_);
 }
 
-size_t AdapterSite::PortMetricKinds() const { return kAdapterPortMetrics; }
+size_t AdapterPages::PortMetricKinds() const { return kAdapterPortMetrics; }
 
-prometheus::MetricFamily AdapterSite::PortMetrics(PortCursor& cursor) const {
+prometheus::MetricFamily AdapterPages::PortMetrics(PortCursor& cursor) const {
   return AdapterPortMetrics(adapters_, cursor.kind++);
 }
 
-absl::StatusOr<std::unique_ptr<WebServer>> BindAdapterSite(
+absl::StatusOr<std::unique_ptr<WebServer>> BindAdapterPages(
     const WebAddress& address, Loop& loop, const HcaAdapters& adapters) {
   return WebServer::Bind(address, loop, [&](LoopQuestions& questions) {
-    return std::make_unique<AdapterSite>(adapters, questions);
+    return std::make_unique<AdapterPages>(adapters, questions);
   });
 }
 

@@ -1,4 +1,4 @@
-#include "loop/relay.h"
+#include "loop/thread_handoff.h"
 
 #include <atomic>
 #include <chrono>
@@ -12,10 +12,11 @@
 namespace ibemu {
 
 // Shared with all threads, because one that is held up can't be joined.
-class Relay::State : public std::enable_shared_from_this<Relay::State> {
+class ThreadHandoff::State
+    : public std::enable_shared_from_this<ThreadHandoff::State> {
  public:
-  explicit State(absl::Duration patience)
-      : patience_(absl::ToChronoNanoseconds(patience)) {}
+  explicit State(absl::Duration timeout)
+      : timeout_(absl::ToChronoNanoseconds(timeout)) {}
 
   void Run(std::function<bool()> body) {
     body_ = std::move(body);
@@ -62,7 +63,7 @@ class Relay::State : public std::enable_shared_from_this<Relay::State> {
     std::unique_lock lock(mutex_);
     while (!ended_) {
       const uint64_t seen = calls_.load();
-      changed_.wait_for(lock, patience_, [this] { return ended_; });
+      changed_.wait_for(lock, timeout_, [this] { return ended_; });
       if (ended_ || calls_.load() != seen) continue;
       if (IsInside(seen)) {
         lock.unlock();
@@ -92,7 +93,7 @@ class Relay::State : public std::enable_shared_from_this<Relay::State> {
 
   static bool IsInside(uint64_t calls) { return calls % 2 != 0; }
 
-  const std::chrono::nanoseconds patience_;
+  const std::chrono::nanoseconds timeout_;
   std::function<bool()> body_;
   std::atomic<uint64_t> calls_ = 0;  // odd while one is under way
   std::atomic<bool> watched_ = true;
@@ -101,15 +102,17 @@ class Relay::State : public std::enable_shared_from_this<Relay::State> {
   bool ended_ = false;
 };
 
-Relay::Relay(absl::Duration patience)
-    : state_(std::make_shared<State>(patience)) {}
+ThreadHandoff::ThreadHandoff(absl::Duration timeout)
+    : state_(std::make_shared<State>(timeout)) {}
 
-Relay::~Relay() { state_->Close(); }
+ThreadHandoff::~ThreadHandoff() { state_->Close(); }
 
-void Relay::Run(std::function<bool()> body) { state_->Run(std::move(body)); }
+void ThreadHandoff::Run(std::function<bool()> body) {
+  state_->Run(std::move(body));
+}
 
-bool Relay::Try(absl::FunctionRef<void()> call) {
-  // A thread that was replaced may return here after the relay has ended.
+bool ThreadHandoff::Try(absl::FunctionRef<void()> call) {
+  // A thread that was replaced may return here after the handoff has ended.
   const std::shared_ptr<State> state = state_;
   return state->Try(call);
 }

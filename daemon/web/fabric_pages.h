@@ -1,6 +1,6 @@
-// The live view and the metrics of a simulated subnet.
-#ifndef IBEMU_DAEMON_WEB_FABRIC_SITE_H_
-#define IBEMU_DAEMON_WEB_FABRIC_SITE_H_
+// FabricPages: the live view and the metrics of a simulated subnet.
+#ifndef IBEMU_DAEMON_WEB_FABRIC_PAGES_H_
+#define IBEMU_DAEMON_WEB_FABRIC_PAGES_H_
 
 #include <cstddef>
 #include <memory>
@@ -9,21 +9,21 @@
 #include "absl/status/statusor.h"
 #include "control/rpc.h"
 #include "daemon/events/event_log.h"
-#include "daemon/web/site.h"
 #include "daemon/web/view/live_view.h"
 #include "daemon/web/view/loop_questions.h"
 #include "daemon/web/web_address.h"
+#include "daemon/web/web_pages.h"
 #include "daemon/web/web_server.h"
 #include "fabric/fabric.h"
 #include "loop/loop.h"
 
 namespace ibemu::daemon {
 
-class FabricSite : public Site {
+class FabricPages : public WebPages {
  public:
   // All must outlive this.
-  FabricSite(Timers& timers, fabric::Fabric& fabric, EventLog& events,
-             const control::MethodTable& dispatcher, LoopQuestions& questions)
+  FabricPages(Timers& timers, fabric::Fabric& fabric, EventLog& events,
+              const control::MethodTable& dispatcher, LoopQuestions& questions)
       : fabric_(fabric), view_(timers, fabric, events, dispatcher, questions) {}
 
   void AddTo(httplib::Server& server) override { view_.AddTo(server); }
@@ -42,10 +42,10 @@ class FabricSite : public Site {
 };
 
 // A web server that shows it: WebServer::Bind().  All must outlive that.
-absl::StatusOr<std::unique_ptr<WebServer>> BindFabricSite(
+absl::StatusOr<std::unique_ptr<WebServer>> BindFabricPages(
     const WebAddress& address, Loop& loop, fabric::Fabric& fabric,
     EventLog& events, const control::MethodTable& dispatcher);
 
 }  // namespace ibemu::daemon
 
-#endif  // IBEMU_DAEMON_WEB_FABRIC_SITE_H_
+#endif  // IBEMU_DAEMON_WEB_FABRIC_PAGES_H_

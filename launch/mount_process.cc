@@ -1,4 +1,4 @@
-#include "launch/mount_keeper.h"
+#include "launch/mount_process.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -17,7 +17,7 @@
 namespace ibemu::launch {
 namespace {
 
-// The keeper's messages when the file system is mounted, and when its work is
+// Its messages when the file system is mounted, and when its work is
 // done; the text of an error in place of either.  They begin no sentence.
 constexpr char kMounted = '\x06', kShown = '\x07';
 
@@ -33,8 +33,8 @@ absl::Status Show(int fuse, bool cover, int news) {
   return cover ? CoverSysClass() : absl::OkStatus();
 }
 
-// The keeper's whole life.
-void Keep(int fuse, bool cover, const UniqueFd& life, const UniqueFd& news) {
+// Its whole life.
+void Mount(int fuse, bool cover, const UniqueFd& life, const UniqueFd& news) {
   // A terminal's signals are for the daemon.
   setsid();
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
@@ -56,7 +56,7 @@ void Keep(int fuse, bool cover, const UniqueFd& life, const UniqueFd& news) {
 
 }  // namespace
 
-absl::StatusOr<MountKeeper> MountKeeper::Fork(int fuse, bool cover) {
+absl::StatusOr<MountProcess> MountProcess::Fork(int fuse, bool cover) {
   std::array<int, 2> life;
   std::array<int, 2> news;
   if (pipe2(life.data(), O_CLOEXEC) != 0) {
@@ -72,42 +72,42 @@ absl::StatusOr<MountKeeper> MountKeeper::Fork(int fuse, bool cover) {
   if (child == 0) {
     life_write.Reset();
     news_read.Reset();
-    Keep(fuse, cover, life_read, news_write);
+    Mount(fuse, cover, life_read, news_write);
     _exit(0);
   }
   news_write.Reset();
-  MountKeeper keeper(child, std::move(life_write), std::move(news_read));
+  MountProcess process(child, std::move(life_write), std::move(news_read));
   // Before there is a mount, reading from the descriptor fails.
   char mounted = 0;
-  const ssize_t got = read(keeper.fd(), &mounted, 1);
-  if (got == 1 && mounted == kMounted) return keeper;
+  const ssize_t got = read(process.fd(), &mounted, 1);
+  if (got == 1 && mounted == kMounted) return process;
   const std::string first(&mounted, got == 1 ? 1 : 0);
   return absl::FailedPreconditionError(
-      absl::StrCat(first, keeper.Result().message()));
+      absl::StrCat(first, process.Result().message()));
 }
 
-MountKeeper::MountKeeper(MountKeeper&& other) noexcept
+MountProcess::MountProcess(MountProcess&& other) noexcept
     : process_(std::exchange(other.process_, 0)),
       life_(std::move(other.life_)),
       news_(std::move(other.news_)) {}
 
-MountKeeper& MountKeeper::operator=(MountKeeper&& other) noexcept {
+MountProcess& MountProcess::operator=(MountProcess&& other) noexcept {
   std::swap(process_, other.process_);
   std::swap(life_, other.life_);
   std::swap(news_, other.news_);
   return *this;
 }
 
-MountKeeper::~MountKeeper() {
+MountProcess::~MountProcess() {
   if (process_ == 0) return;
   life_.Reset();
   while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
-absl::Status MountKeeper::Result() const {
+absl::Status MountProcess::Result() const {
   std::string told(4096, '\0');
   const ssize_t length = read(news_.get(), told.data(), told.size());
-  if (length < 0) return absl::ErrnoToStatus(errno, "the mounts' keeper");
+  if (length < 0) return absl::ErrnoToStatus(errno, "the process that mounts");
   told.resize(static_cast<size_t>(length));
   if (told == std::string(1, kShown)) return absl::OkStatus();
   return absl::FailedPreconditionError(

@@ -1,6 +1,7 @@
-// Site: the pages and metrics that a back end adds to the web server.
-#ifndef IBEMU_DAEMON_WEB_SITE_H_
-#define IBEMU_DAEMON_WEB_SITE_H_
+// WebPages: the interface of a back end to the web server: its pages and
+// metrics.
+#ifndef IBEMU_DAEMON_WEB_WEB_PAGES_H_
+#define IBEMU_DAEMON_WEB_WEB_PAGES_H_
 
 #include <prometheus/metric_family.h>
 
@@ -15,22 +16,22 @@ class Server;
 
 namespace ibemu::daemon {
 
-// A Site is what each back end implements for the web server.  Its metrics are
-// read on the loop thread.
-class Site {
+// A WebPages is what each back end implements for the web server.  Its metrics
+// are read on the loop thread.
+class WebPages {
  public:
-  Site() = default;
-  Site(const Site&) = delete;
-  Site& operator=(const Site&) = delete;
-  virtual ~Site() = default;
+  WebPages() = default;
+  WebPages(const WebPages&) = delete;
+  WebPages& operator=(const WebPages&) = delete;
+  virtual ~WebPages() = default;
 
-  // Adds its pages.  This must outlive `server`'s last answer.
+  // Adds the pages.  This must outlive `server`'s last answer.
   virtual void AddTo(httplib::Server& server) = 0;
 
-  // The path that people open: "/", with a token if the site asks for one.
+  // The path that people open: "/", with a token if the pages ask for one.
   virtual std::string ViewPath() const = 0;
 
-  // The number of its answers that may be endless; each of them has a thread.
+  // The number of answers that may be endless; each of them has a thread.
   virtual size_t streams() const = 0;
   // Ends the endless answers.
   virtual void Close() = 0;
@@ -50,4 +51,4 @@ class Site {
 
 }  // namespace ibemu::daemon
 
-#endif  // IBEMU_DAEMON_WEB_SITE_H_
+#endif  // IBEMU_DAEMON_WEB_WEB_PAGES_H_

@@ -1,4 +1,4 @@
-#include "daemon/web/adapter_site.h"
+#include "daemon/web/adapter_pages.h"
 
 #include <gtest/gtest.h>
 #include <httplib.h>
@@ -18,17 +18,17 @@ using nlohmann::json;
 using ::testing::HasSubstr, ::testing::Not;
 
 // The adapter's time is virtual, the server's loop is not.
-class AdapterSiteTest : public HcaAdaptersLab {
+class AdapterPagesTest : public HcaAdaptersLab {
  protected:
   static constexpr int kOk = 200, kNotFound = 404;
 
-  AdapterSiteTest() {
+  AdapterPagesTest() {
     Start("host-1");
-    server_ = *BindAdapterSite({.host = "127.0.0.1"}, *turning_, adapters_);
+    server_ = *BindAdapterPages({.host = "127.0.0.1"}, *turning_, adapters_);
     server_->Start();
     thread_ = std::thread([this] { turning_->Run(); });
   }
-  ~AdapterSiteTest() override {
+  ~AdapterPagesTest() override {
     turning_->Post([this] { turning_->Stop(); });
     thread_.join();
     server_.reset();
@@ -43,7 +43,7 @@ class AdapterSiteTest : public HcaAdaptersLab {
   std::thread thread_;
 };
 
-TEST_F(AdapterSiteTest, ShowsTheAdaptersToWhoOpensItsAddress) {
+TEST_F(AdapterPagesTest, ShowsTheAdaptersToWhoOpensItsAddress) {
   EXPECT_EQ(server_->ViewUrl(), "http://" + server_->address().Text() + "/");
   const auto page = Get("/");
   ASSERT_TRUE(page);
@@ -58,13 +58,13 @@ TEST_F(AdapterSiteTest, ShowsTheAdaptersToWhoOpensItsAddress) {
   EXPECT_EQ(Get("/icon.svg")->status, kOk);
 }
 
-TEST_F(AdapterSiteTest, HasNothingOfASubnet) {
+TEST_F(AdapterPagesTest, HasNothingOfASubnet) {
   for (const char* const path : {"/main.js", "/api/events"}) {
     EXPECT_EQ(Get(path)->status, kNotFound) << path;
   }
 }
 
-TEST_F(AdapterSiteTest, AnswersPrometheusAndWatchdogs) {
+TEST_F(AdapterPagesTest, AnswersPrometheusAndWatchdogs) {
   const auto metrics = Get("/metrics");
   ASSERT_TRUE(metrics);
   EXPECT_THAT(metrics->body, HasSubstr("ibemu_adapter_alive{adapter=\"lab/"

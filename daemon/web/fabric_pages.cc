@@ -1,4 +1,4 @@
-#include "daemon/web/fabric_site.h"
+#include "daemon/web/fabric_pages.h"
 
 #include "absl/strings/str_cat.h"
 #include "daemon/web/metrics/metrics.h"
@@ -6,17 +6,17 @@
 
 namespace ibemu::daemon {
 
-std::string FabricSite::ViewPath() const {
+std::string FabricPages::ViewPath() const {
   return absl::StrCat("/?token=", view_.token());
 }
 
-MetricFamilies FabricSite::Metrics() const { return FabricMetrics(fabric_); }
+MetricFamilies FabricPages::Metrics() const { return FabricMetrics(fabric_); }
 
-size_t FabricSite::PortMetricKinds() const {
+size_t FabricPages::PortMetricKinds() const {
   return ibemu::daemon::PortMetricKinds();
 }
 
-prometheus::MetricFamily FabricSite::PortMetrics(PortCursor& cursor) const {
+prometheus::MetricFamily FabricPages::PortMetrics(PortCursor& cursor) const {
   constexpr size_t kSlice = 1000;
   const fabric::Subnet& subnet = fabric_.subnet();
   prometheus::MetricFamily piece =
@@ -28,12 +28,12 @@ prometheus::MetricFamily FabricSite::PortMetrics(PortCursor& cursor) const {
   return piece;
 }
 
-absl::StatusOr<std::unique_ptr<WebServer>> BindFabricSite(
+absl::StatusOr<std::unique_ptr<WebServer>> BindFabricPages(
     const WebAddress& address, Loop& loop, fabric::Fabric& fabric,
     EventLog& events, const control::MethodTable& dispatcher) {
   return WebServer::Bind(address, loop, [&](LoopQuestions& questions) {
-    return std::make_unique<FabricSite>(loop, fabric, events, dispatcher,
-                                        questions);
+    return std::make_unique<FabricPages>(loop, fabric, events, dispatcher,
+                                         questions);
   });
 }
 

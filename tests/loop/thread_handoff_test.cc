@@ -1,4 +1,4 @@
-#include "loop/relay.h"
+#include "loop/thread_handoff.h"
 
 #include <atomic>
 #include <future>
@@ -11,14 +11,14 @@
 namespace ibemu {
 namespace {
 
-constexpr absl::Duration kPatience = absl::Milliseconds(1);
+constexpr absl::Duration kTimeout = absl::Milliseconds(1);
 
-TEST(RelayTest, TheBodyRunsOnOneThreadAsLongAsItsCallsReturn) {
-  Relay relay(absl::Minutes(1));
+TEST(ThreadHandoffTest, TheBodyRunsOnOneThreadAsLongAsItsCallsReturn) {
+  ThreadHandoff handoff(absl::Minutes(1));
   std::vector<std::thread::id> threads;
-  relay.Run([&] {
+  handoff.Run([&] {
     for (int i = 0; i < 1000; ++i) {
-      EXPECT_TRUE(relay.Try([] {}));
+      EXPECT_TRUE(handoff.Try([] {}));
     }
     threads.push_back(std::this_thread::get_id());
     return true;
@@ -27,15 +27,15 @@ TEST(RelayTest, TheBodyRunsOnOneThreadAsLongAsItsCallsReturn) {
   EXPECT_NE(threads.front(), std::this_thread::get_id());
 }
 
-TEST(RelayTest, AnotherThreadGoesOnWhenACallIsHeldUp) {
-  Relay relay(kPatience);
+TEST(ThreadHandoffTest, AnotherThreadGoesOnWhenACallIsHeldUp) {
+  ThreadHandoff handoff(kTimeout);
   std::promise<void> other_is_there;
   std::promise<void> first_has_left;
   std::atomic<int> turns = 0;
-  relay.Run([&] {
+  handoff.Run([&] {
     if (turns++ == 0) {
       const bool still_ours =
-          relay.Try([&] { other_is_there.get_future().wait(); });
+          handoff.Try([&] { other_is_there.get_future().wait(); });
       EXPECT_FALSE(still_ours);
       first_has_left.set_value();
       return false;
@@ -47,35 +47,35 @@ TEST(RelayTest, AnotherThreadGoesOnWhenACallIsHeldUp) {
   EXPECT_EQ(turns, 2);
 }
 
-TEST(RelayTest, EachThreadThatIsHeldUpIsReplaced) {
+TEST(ThreadHandoffTest, EachThreadThatIsHeldUpIsReplaced) {
   constexpr int kHeldUp = 5;
-  Relay relay(kPatience);
+  ThreadHandoff handoff(kTimeout);
   std::promise<void> end;
   std::shared_future<void> ended = end.get_future().share();
   std::atomic<int> turns = 0, left = 0;
-  relay.Run([&] {
+  handoff.Run([&] {
     if (turns++ == kHeldUp) {
       end.set_value();
       while (left != kHeldUp) std::this_thread::yield();
       return true;
     }
-    EXPECT_FALSE(relay.Try([ended] { ended.wait(); }));
+    EXPECT_FALSE(handoff.Try([ended] { ended.wait(); }));
     ++left;
     return false;
   });
   EXPECT_EQ(turns, kHeldUp + 1);
 }
 
-TEST(RelayTest, WhoIsHeldUpMayComeBackWhenAllHasEnded) {
+TEST(ThreadHandoffTest, WhoIsHeldUpMayComeBackWhenAllHasEnded) {
   auto held = std::make_shared<std::promise<void>>();
   auto back = std::make_shared<std::promise<bool>>();
   std::future<bool> came_back = back->get_future();
   {
-    Relay relay(kPatience);
+    ThreadHandoff handoff(kTimeout);
     auto turns = std::make_shared<std::atomic<int>>(0);
-    relay.Run([&relay, turns, held, back] {
+    handoff.Run([&handoff, turns, held, back] {
       if ((*turns)++ > 0) return true;
-      const bool ours = relay.Try([held] { held->get_future().wait(); });
+      const bool ours = handoff.Try([held] { held->get_future().wait(); });
       back->set_value(ours);
       return false;
     });

@@ -1,6 +1,6 @@
-// The page and the metrics of adapters by MMIO.
-#ifndef IBEMU_DAEMON_WEB_ADAPTER_SITE_H_
-#define IBEMU_DAEMON_WEB_ADAPTER_SITE_H_
+// AdapterPages: the page and the metrics of adapters by MMIO.
+#ifndef IBEMU_DAEMON_WEB_ADAPTER_PAGES_H_
+#define IBEMU_DAEMON_WEB_ADAPTER_PAGES_H_
 
 #include <cstddef>
 #include <memory>
@@ -8,9 +8,9 @@
 
 #include "absl/status/statusor.h"
 #include "daemon/adapters/hca_adapters.h"
-#include "daemon/web/site.h"
 #include "daemon/web/view/loop_questions.h"
 #include "daemon/web/web_address.h"
+#include "daemon/web/web_pages.h"
 #include "daemon/web/web_server.h"
 #include "loop/loop.h"
 #include "nlohmann/json_fwd.hpp"
@@ -22,10 +22,10 @@ std::string AdapterPage(const nlohmann::json& adapters);
 
 // GET /: what `ibemu status` tells of the adapters, anew every few seconds.  It
 // changes nothing and tells no secret, so it takes no token.
-class AdapterSite : public Site {
+class AdapterPages : public WebPages {
  public:
   // Both must outlive this.
-  AdapterSite(const HcaAdapters& adapters, LoopQuestions& questions)
+  AdapterPages(const HcaAdapters& adapters, LoopQuestions& questions)
       : adapters_(adapters), questions_(questions) {}
 
   void AddTo(httplib::Server& server) override;
@@ -43,9 +43,9 @@ class AdapterSite : public Site {
 };
 
 // A web server that shows it: WebServer::Bind().  Both must outlive that.
-absl::StatusOr<std::unique_ptr<WebServer>> BindAdapterSite(
+absl::StatusOr<std::unique_ptr<WebServer>> BindAdapterPages(
     const WebAddress& address, Loop& loop, const HcaAdapters& adapters);
 
 }  // namespace ibemu::daemon
 
-#endif  // IBEMU_DAEMON_WEB_ADAPTER_SITE_H_
+#endif  // IBEMU_DAEMON_WEB_ADAPTER_PAGES_H_
