@@ -5,8 +5,8 @@
 
 #include "hca/model/mlx4/core/qp_transitions.h"
 #include "hca/model/mlx4/transport/datagram_queue_pair.h"
-#include "hca/model/mlx4/transport/reliable_queue_pair.h"
-#include "hca/model/mlx4/transport/unreliable_queue_pair.h"
+#include "hca/model/mlx4/transport/rc_queue_pair.h"
+#include "hca/model/mlx4/transport/uc_queue_pair.h"
 #include "hca/prm/mlx4_memory.h"
 
 namespace ibemu::hca::model::mlx4 {
@@ -100,12 +100,12 @@ void QueuePairs::Create(uint32_t qpn, const prm::QpContext& context) {
   QpEnvironment& environment = *this;
   if (context.service == prm::QpService::kRc) {
     pairs_[qpn] =
-        std::make_unique<ReliableQueuePair>(environment, qpn, context, shared);
+        std::make_unique<RcQueuePair>(environment, qpn, context, shared);
     return;
   }
   if (context.service == prm::QpService::kUc) {
-    pairs_[qpn] = std::make_unique<UnreliableQueuePair>(environment, qpn,
-                                                        context, shared);
+    pairs_[qpn] =
+        std::make_unique<UcQueuePair>(environment, qpn, context, shared);
     return;
   }
   const auto special = SpecialOf(qpn);

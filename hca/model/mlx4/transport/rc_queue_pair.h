@@ -1,6 +1,6 @@
-// A queue pair of the service RC.
-#ifndef IBEMU_HCA_MODEL_MLX4_TRANSPORT_RELIABLE_QUEUE_PAIR_H_
-#define IBEMU_HCA_MODEL_MLX4_TRANSPORT_RELIABLE_QUEUE_PAIR_H_
+// RcQueuePair: a queue pair of the service RC.
+#ifndef IBEMU_HCA_MODEL_MLX4_TRANSPORT_RC_QUEUE_PAIR_H_
+#define IBEMU_HCA_MODEL_MLX4_TRANSPORT_RC_QUEUE_PAIR_H_
 
 #include "hca/model/mlx4/transport/connected_queue_pair.h"
 #include "hca/model/mlx4/transport/rc_requester.h"
@@ -8,10 +8,10 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-class ReliableQueuePair : public ConnectedQueuePair {
+class RcQueuePair : public ConnectedQueuePair {
  public:
-  ReliableQueuePair(QpEnvironment& environment, uint32_t qpn,
-                    const prm::QpContext& context, ReceiveSource* shared)
+  RcQueuePair(QpEnvironment& environment, uint32_t qpn,
+              const prm::QpContext& context, ReceiveSource* shared)
       : ConnectedQueuePair(environment, qpn, context, shared),
         requester_(*this, environment.core().timers),
         responder_(*this) {}
@@ -31,4 +31,4 @@ class ReliableQueuePair : public ConnectedQueuePair {
 
 }  // namespace ibemu::hca::model::mlx4
 
-#endif  // IBEMU_HCA_MODEL_MLX4_TRANSPORT_RELIABLE_QUEUE_PAIR_H_
+#endif  // IBEMU_HCA_MODEL_MLX4_TRANSPORT_RC_QUEUE_PAIR_H_

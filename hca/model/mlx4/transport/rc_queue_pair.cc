@@ -1,10 +1,10 @@
-#include "hca/model/mlx4/transport/reliable_queue_pair.h"
+#include "hca/model/mlx4/transport/rc_queue_pair.h"
 
 #include "wire/opcode.h"
 
 namespace ibemu::hca::model::mlx4 {
 
-void ReliableQueuePair::OnState(prm::QpState before) {
+void RcQueuePair::OnState(prm::QpState before) {
   if (before == prm::QpState::kInit && state() == prm::QpState::kRtr) {
     responder_.Start(context_.next_receive_psn);
   }
@@ -13,12 +13,12 @@ void ReliableQueuePair::OnState(prm::QpState before) {
   }
 }
 
-void ReliableQueuePair::OnError() {
+void RcQueuePair::OnError() {
   requester_.Flush();
   responder_.Flush();
 }
 
-prm::QpContext ReliableQueuePair::context() const {
+prm::QpContext RcQueuePair::context() const {
   prm::QpContext context = ModelQueuePair::context();
   if (CanReceive()) {
     context.next_receive_psn = responder_.expected_psn();
@@ -31,7 +31,7 @@ prm::QpContext ReliableQueuePair::context() const {
   return context;
 }
 
-void ReliableQueuePair::OnPacket(const ParsedPacket& packet) {
+void RcQueuePair::OnPacket(const ParsedPacket& packet) {
   const uint8_t opcode = packet.bth.opcode;
   const bool answer = opcode >= wire::opcode::kReadResponseFirst &&
                       opcode <= wire::opcode::kAtomicAcknowledge;

@@ -1,6 +1,6 @@
-// A queue pair of the service UC.
-#ifndef IBEMU_HCA_MODEL_MLX4_TRANSPORT_UNRELIABLE_QUEUE_PAIR_H_
-#define IBEMU_HCA_MODEL_MLX4_TRANSPORT_UNRELIABLE_QUEUE_PAIR_H_
+// UcQueuePair: a queue pair of the service UC.
+#ifndef IBEMU_HCA_MODEL_MLX4_TRANSPORT_UC_QUEUE_PAIR_H_
+#define IBEMU_HCA_MODEL_MLX4_TRANSPORT_UC_QUEUE_PAIR_H_
 
 #include "hca/model/mlx4/transport/connected_queue_pair.h"
 #include "hca/model/mlx4/transport/uc_requester.h"
@@ -8,10 +8,10 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-class UnreliableQueuePair : public ConnectedQueuePair {
+class UcQueuePair : public ConnectedQueuePair {
  public:
-  UnreliableQueuePair(QpEnvironment& environment, uint32_t qpn,
-                      const prm::QpContext& context, ReceiveSource* shared)
+  UcQueuePair(QpEnvironment& environment, uint32_t qpn,
+              const prm::QpContext& context, ReceiveSource* shared)
       : ConnectedQueuePair(environment, qpn, context, shared),
         requester_(*this, environment.core().timers),
         responder_(*this) {}
@@ -32,4 +32,4 @@ class UnreliableQueuePair : public ConnectedQueuePair {
 
 }  // namespace ibemu::hca::model::mlx4
 
-#endif  // IBEMU_HCA_MODEL_MLX4_TRANSPORT_UNRELIABLE_QUEUE_PAIR_H_
+#endif  // IBEMU_HCA_MODEL_MLX4_TRANSPORT_UC_QUEUE_PAIR_H_

@@ -1,10 +1,10 @@
-#include "hca/model/mlx4/transport/unreliable_queue_pair.h"
+#include "hca/model/mlx4/transport/uc_queue_pair.h"
 
 namespace ibemu::hca::model::mlx4 {
 
 using prm::QpState;
 
-void UnreliableQueuePair::OnState(QpState before) {
+void UcQueuePair::OnState(QpState before) {
   if (before == QpState::kInit && state() == QpState::kRtr) {
     responder_.Start(context_.next_receive_psn);
   }
@@ -14,12 +14,12 @@ void UnreliableQueuePair::OnState(QpState before) {
   if (state() == QpState::kSqDrained) requester_.Drain();
 }
 
-void UnreliableQueuePair::OnError() {
+void UcQueuePair::OnError() {
   requester_.Flush();
   responder_.Flush();
 }
 
-prm::QpContext UnreliableQueuePair::context() const {
+prm::QpContext UcQueuePair::context() const {
   prm::QpContext context = ModelQueuePair::context();
   if (!CanReceive()) return context;
   context.next_receive_psn = responder_.expected_psn();
