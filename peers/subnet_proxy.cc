@@ -73,8 +73,8 @@ SubnetProxy::SubnetProxy(const std::shared_ptr<grpc::Channel>& channel,
 void SubnetProxy::AddTo(control::MethodTable& methods) {
   Add(methods, "node.status", &SubnetProxy::DescribeHost);
   Add(methods, "node.names", &SubnetProxy::ListHosts);
-  Add(methods, "wire.free", &SubnetProxy::ListFreeHosts);
-  Add(methods, "wire.attach", &SubnetProxy::AttachHost);
+  Add(methods, "node_link.free", &SubnetProxy::ListFreeHosts);
+  Add(methods, "node_link.attach", &SubnetProxy::AttachHost);
 }
 
 void SubnetProxy::Add(control::MethodTable& methods, std::string_view name,
@@ -142,7 +142,7 @@ absl::StatusOr<json> SubnetProxy::AttachHost(control::Parameters& parameters,
   if (!packets.empty()) IBEMU_RETURN_IF_ERROR(CheckSecretText(packets));
   UniqueFd socket = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(
-      control::CheckStreamSocket(socket.get(), "wire.attach"));
+      control::CheckStreamSocket(socket.get(), "node_link.attach"));
   AwaitConnection();
   // It lives as long as its thread.
   const auto link = std::make_shared<NodeLink>();

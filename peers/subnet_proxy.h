@@ -25,7 +25,7 @@ class SubnetProxy {
   SubnetProxy(const std::shared_ptr<grpc::Channel>& channel,
               std::string address, LeasePort& lease_port);
 
-  // Adds node.status, node.names, wire.free and wire.attach.
+  // Adds node.status, node.names, node_link.free and node_link.attach.
   void AddTo(control::MethodTable& methods);
 
  private:

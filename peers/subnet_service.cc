@@ -94,7 +94,8 @@ grpc::Status SubnetService::ListHosts(grpc::ServerContext* context,
 grpc::Status SubnetService::ListFreeHosts(grpc::ServerContext* context,
                                           const v1::ListFreeHostsRequest*,
                                           v1::FreeHostList* hosts) {
-  return ToGrpc(Ask(*context, "wire.free", json::object(), "guids", *hosts));
+  return ToGrpc(
+      Ask(*context, "node_link.free", json::object(), "guids", *hosts));
 }
 
 grpc::Status SubnetService::AttachHost(
@@ -158,7 +159,7 @@ absl::StatusOr<UniqueFd> SubnetService::Attach(
   }
   const std::lock_guard lock(mutex_);
   if (context.IsCancelled()) return GaveUp();
-  return daemon_.OpenStream("wire.attach", parameters);
+  return daemon_.OpenStream("node_link.attach", parameters);
 }
 
 // Without it, packets go by the stream.
@@ -169,7 +170,7 @@ void SubnetService::ConnectPackets(const std::string& address,
   if (!socket.ok()) return;
   const std::lock_guard lock(mutex_);
   daemon_
-      .CallWith("wire.packets", {{"token", absl::BytesToHexString(token)}},
+      .CallWith("node_link.packets", {{"token", absl::BytesToHexString(token)}},
                 socket->get())
       .IgnoreError();
 }

@@ -117,7 +117,7 @@ struct Flags {
 // Whether other machines can join what `daemon` has.
 absl::Status CheckSubnet(const ibemu::control::Client& daemon) {
   const auto& methods = daemon.greeting().capabilities;
-  if (std::ranges::find(methods, "wire.free") != methods.end()) {
+  if (std::ranges::find(methods, "node_link.free") != methods.end()) {
     return absl::OkStatus();
   }
   return absl::FailedPreconditionError(absl::StrCat(

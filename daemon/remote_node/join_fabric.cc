@@ -170,7 +170,7 @@ absl::StatusOr<Found> PlugIntoAny(const Authority& authority) {
   for (int round = 0; round < kMaxRounds; ++round) {
     IBEMU_ASSIGN_OR_RETURN(control::Client client, authority.Connect());
     IBEMU_ASSIGN_OR_RETURN(const json free,
-                           client.Call("wire.free", json::object()));
+                           client.Call("node_link.free", json::object()));
     if (!free.is_array() || free.empty()) break;
     for (const json& guid : free) {
       if (!guid.is_string()) return Unreadable();

@@ -33,9 +33,9 @@ inline constexpr char kAnyHost[] = "any";
 // Takes the place of the adapters of `hosts` in the subnet of `authority`.
 // `loop` must outlive the result.  `seed`: of faults here.
 //
-// Errors: Authority::Connect()'s, those of "node.status" and "wire.attach";
-// InvalidArgument, a host twice, or one that has several adapters;
-// FailedPrecondition, no host is free for kAnyHost.
+// Errors: Authority::Connect()'s, those of "node.status" and
+// "node_link.attach"; InvalidArgument, a host twice, or one that has several
+// adapters; FailedPrecondition, no host is free for kAnyHost.
 absl::StatusOr<JoinedFabric> JoinFabric(
     Loop& loop, const std::shared_ptr<const Authority>& authority,
     const std::vector<std::string>& hosts, uint64_t seed);

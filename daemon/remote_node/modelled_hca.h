@@ -15,8 +15,8 @@ namespace ibemu::daemon {
 // function of it.  When that daemon goes, the adapter meets a catastrophic
 // error.  `loop` must outlive it.
 //
-// Errors: Client::Connect()'s, those of `wire.attach`; InvalidArgument for a
-// node that is no such adapter.
+// Errors: Client::Connect()'s, those of `node_link.attach`; InvalidArgument for
+// a node that is no such adapter.
 absl::StatusOr<std::unique_ptr<hca::PciFunction>> PlugInModelledHca(
     const HcaModelChoice& choice, Loop& loop);
 

@@ -35,15 +35,15 @@ void NodeLinkMethods::Reserve(const std::vector<topology::NodeId>& nodes,
 }
 
 void NodeLinkMethods::AddTo(control::MethodTable& dispatcher) {
-  dispatcher.Add("wire.attach", [this](control::Parameters& parameters,
-                                       control::Caller& caller) {
+  dispatcher.Add("node_link.attach", [this](control::Parameters& parameters,
+                                            control::Caller& caller) {
     return Attach(parameters, caller);
   });
-  dispatcher.Add("wire.packets", [this](control::Parameters& parameters,
-                                        control::Caller& caller) {
+  dispatcher.Add("node_link.packets", [this](control::Parameters& parameters,
+                                             control::Caller& caller) {
     return ConnectPackets(parameters, caller);
   });
-  dispatcher.Add("wire.free",
+  dispatcher.Add("node_link.free",
                  [this](control::Parameters& parameters, control::Caller&) {
                    return Free(parameters);
                  });
@@ -61,7 +61,7 @@ absl::StatusOr<json> NodeLinkMethods::Attach(control::Parameters& parameters,
   if (!packets.empty()) IBEMU_RETURN_IF_ERROR(CheckSecretText(packets));
   UniqueFd socket = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(
-      control::CheckStreamSocket(socket.get(), "wire.attach"));
+      control::CheckStreamSocket(socket.get(), "node_link.attach"));
   IBEMU_ASSIGN_OR_RETURN(const topology::NodeId node, fabric_.Find(name));
   if (hosts_.FindUsed(FabricAdapters::IdOf(node)) != nullptr) {
     return absl::AlreadyExistsError(absl::StrCat(
@@ -92,7 +92,7 @@ absl::StatusOr<json> NodeLinkMethods::ConnectPackets(
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   UniqueFd socket = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(control::CheckStreamSocket(
-      socket.get(), "wire.packets", {AF_UNIX, AF_INET, AF_INET6}));
+      socket.get(), "node_link.packets", {AF_UNIX, AF_INET, AF_INET6}));
   for (auto& [node, attached] : attached_) {
     if (token.empty() || attached.packets != token) continue;
     attached.packets.clear();

@@ -47,26 +47,30 @@ class NodeLinkMethods {
   ~NodeLinkMethods();
 
   // Adds
-  //   wire.attach  {"node": "node-2", "peer": "pc7 (10.0.0.7)",
-  //                "leases": "10.0.0.7:40123", "trains": true} and one end of a
-  //                pair of stream sockets, whose other end is a RemoteCables':
-  //                the node is its owner's while that is open.  "peer": who has
-  //                it on another machine, for people.  "leases": it can have
-  //                leases, and meets others there, or "here", by lease.meet.
-  //                "trains": it is another daemon's, which knows messages of
-  //                several packets, and would ask the node's agents here about
-  //                every SubnGet(): those that they answer do not go to it.
-  //                "packets": a token, with which a wire.packets may follow
-  //   wire.packets {"token": "..."} and a stream socket whose other end that
-  //                adapter gets: packets of its queue pairs go by it as soon as
-  //                the adapter says that it has it (PacketConnection)
-  //   lease.meet   see MeetingPoint
-  //   wire.free    ["0x...", ...]: the GUIDs of hosts' adapters that no program
-  //                here and nobody elsewhere has, kMaxFree at most
+  //   node_link.attach   {"node": "node-2", "peer": "pc7 (10.0.0.7)",
+  //                      "leases": "10.0.0.7:40123", "trains": true} and one
+  //                      end of a pair of stream sockets, whose other end is a
+  //                      RemoteCables': the node is its owner's while that is
+  //                      open.  "peer": who has it on another machine, for
+  //                      people.  "leases": it can have leases, and meets
+  //                      others there, or "here", by lease.meet.  "trains": it
+  //                      is another daemon's, which knows messages of several
+  //                      packets, and would ask the node's agents here about
+  //                      every SubnGet(): those that they answer do not go to
+  //                      it.  "packets": a token, with which a
+  //                      node_link.packets may follow
+  //   node_link.packets  {"token": "..."} and a stream socket whose other end
+  //                      that adapter gets: packets of its queue pairs go by it
+  //                      as soon as the adapter says that it has it
+  //                      (PacketConnection)
+  //   node_link.free     ["0x...", ...]: the GUIDs of hosts' adapters that no
+  //                      program here and nobody elsewhere has, kMaxFree at
+  //                      most
+  //   lease.meet         see MeetingPoint
   void AddTo(control::MethodTable& dispatcher);
 
-  // Keeps the adapters of these nodes out of wire.free for `time`, or until
-  // somebody has had one, for those who had them before.  Call it once.
+  // Keeps the adapters of these nodes out of node_link.free for `time`, or
+  // until somebody has had one, for those who had them before.  Call it once.
   void Reserve(const std::vector<topology::NodeId>& nodes, absl::Duration time);
 
   // Returns who has which node now, by the nodes' numbers.

@@ -115,7 +115,7 @@ absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Plug(
     }
   }
   IBEMU_ASSIGN_OR_RETURN(UniqueFd socket,
-                         client.OpenStream("wire.attach", parameters));
+                         client.OpenStream("node_link.attach", parameters));
   return Adopt(std::move(socket), patience, side, std::move(packet_line));
 }
 

@@ -71,8 +71,8 @@ class RemoteCables {
     kDaemon,  // knows leases, see OnLease(), and trains, see OnTrain()
   };
 
-  // The value of "leases" in wire.attach for daemons of one machine, which meet
-  // in the daemon that has the subnet.
+  // The value of "leases" in node_link.attach for daemons of one machine, which
+  // meet in the daemon that has the subnet.
   static constexpr char kLeasesHere[] = "here";
   static constexpr size_t kMaxKept = size_t{4} << 20;
 

@@ -180,12 +180,13 @@ class IbdmTopologyReader {
       }
       system.chips.push_back(*id);
     }
-    for (const ExpandedSystem::Wire& wire : system.parts->wires) {
+    for (const ExpandedSystem::Connection& connection :
+         system.parts->connections) {
       LinkSpec link;
-      link.rate = RateOfCable(
-          {wire.a.rate.Within(wire.rate), wire.b.rate.Within(wire.rate)});
-      builder_.Connect(system.at, EndOf(system, wire.a), EndOf(system, wire.b),
-                       link);
+      link.rate = RateOfCable({connection.a.rate.Within(connection.rate),
+                               connection.b.rate.Within(connection.rate)});
+      builder_.Connect(system.at, EndOf(system, connection.a),
+                       EndOf(system, connection.b), link);
     }
   }
 

@@ -32,7 +32,7 @@ class IbnlParser {
 
  private:
   void ReadLine(std::string_view line) {
-    if (HasArrow(line)) return ReadWire(line);
+    if (HasArrow(line)) return ReadConnection(line);
     const std::vector<std::string_view> words = SplitWords(line, ",");
     if (words.empty()) return Fault("this line has no words");
     if (words[0] == "TOPSYSTEM" || words[0] == "SYSTEM") {
@@ -135,7 +135,7 @@ class IbnlParser {
 
   void FaultyModifiers() { Fault("CFG: takes BOARD=VARIANT, as in leaf1=12x"); }
 
-  void ReadWire(std::string_view line) {
+  void ReadConnection(std::string_view line) {
     if (part_ == nullptr) {
       // The part may be missing because of a fault of its own.
       if (faults_.empty()) Fault("no NODE or SUBSYSTEM stands above this");
@@ -154,12 +154,12 @@ class IbnlParser {
     if (words.size() > 2) {
       return Fault("an arrow leads to a part and its port, or to the panel");
     }
-    IbnlWire wire;
-    wire.port = arrow->port;
-    wire.rate = arrow->rate;
-    if (words.size() == 2) wire.part = words[0];
-    wire.part_port = words.back();
-    part_->wires.push_back(std::move(wire));
+    IbnlConnection connection;
+    connection.port = arrow->port;
+    connection.rate = arrow->rate;
+    if (words.size() == 2) connection.part = words[0];
+    connection.part_port = words.back();
+    part_->connections.push_back(std::move(connection));
   }
 
   void Fault(std::string what) { faults_.Add(at_, std::move(what)); }

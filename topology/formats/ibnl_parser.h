@@ -17,7 +17,7 @@ namespace ibemu::topology {
 
 // A connection from a port of a chip or a board to a port of another, or to the
 // panel of the board that they are on.
-struct IbnlWire {
+struct IbnlConnection {
   std::string port;
   ArrowRate rate;
   std::string part;  // empty: to the panel
@@ -32,7 +32,7 @@ struct IbnlPart {
   std::string kind;  // a chip's device, or the name of a board
   std::string name;
   Modifiers modifiers;  // for the boards on this board
-  std::vector<IbnlWire> wires;
+  std::vector<IbnlConnection> connections;
 };
 
 struct IbnlBoard {

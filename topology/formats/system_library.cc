@@ -93,8 +93,8 @@ class Expander {
           AddPart(part, modifiers, path, depth, parts[part.name]));
     }
     for (const IbnlPart& part : board.parts) {
-      for (const IbnlWire& wire : part.wires) {
-        AddWire(parts, parts[part.name], wire, panel);
+      for (const IbnlConnection& connection : part.connections) {
+        AddConnection(parts, parts[part.name], connection, panel);
       }
     }
     return absl::OkStatus();
@@ -138,36 +138,37 @@ class Expander {
     return absl::OkStatus();
   }
 
-  // Adds a wire, unless it ends at a board that does not exist or has no such
-  // port.  This also leaves out the unused variants of a front panel.
-  void AddWire(const std::map<std::string, Panel, std::less<>>& parts,
-               const Panel& own, const IbnlWire& wire, Panel& panel) {
-    const auto from = own.find(wire.port);
+  // Adds a connection, unless it ends at a board that does not exist or has no
+  // such port.  This also leaves out the unused variants of a front panel.
+  void AddConnection(const std::map<std::string, Panel, std::less<>>& parts,
+                     const Panel& own, const IbnlConnection& connection,
+                     Panel& panel) {
+    const auto from = own.find(connection.port);
     if (from == own.end()) return;
     ChipPort a = from->second;
-    a.rate = a.rate.Within(wire.rate);
-    if (wire.part.empty()) {
-      panel.try_emplace(wire.part_port, a);
+    a.rate = a.rate.Within(connection.rate);
+    if (connection.part.empty()) {
+      panel.try_emplace(connection.part_port, a);
       return;
     }
-    const auto part = parts.find(wire.part);
+    const auto part = parts.find(connection.part);
     if (part == parts.end()) return;
-    const auto to = part->second.find(wire.part_port);
+    const auto to = part->second.find(connection.part_port);
     if (to == part->second.end()) return;
     const ChipPort& b = to->second;
-    // Most wires are described from both ends.
+    // Most connections are described from both ends.
     ChipEnd low(a.chip, a.port);
     ChipEnd high(b.chip, b.port);
     if (high < low) std::swap(low, high);
-    if (wires_.insert({low, high}).second) {
-      system_.wires.push_back({a, b, wire.rate});
+    if (connections_.insert({low, high}).second) {
+      system_.connections.push_back({a, b, connection.rate});
     }
   }
 
   const SystemFile& file_;
   ExpandedSystem system_;
   size_t boards_ = 0;
-  std::set<std::pair<ChipEnd, ChipEnd>> wires_;
+  std::set<std::pair<ChipEnd, ChipEnd>> connections_;
   std::set<std::string, std::less<>> unused_;
 };
 

@@ -1,6 +1,6 @@
 // SystemLibrary: ibdm's definitions of systems (*.ibnl).  These are the switch
-// boxes and adapters that .topo files name, down to their chips and the wires
-// between them.
+// boxes and adapters that .topo files name, down to their chips and the
+// connections between them.
 #ifndef IBEMU_TOPOLOGY_FORMATS_SYSTEM_LIBRARY_H_
 #define IBEMU_TOPOLOGY_FORMATS_SYSTEM_LIBRARY_H_
 
@@ -19,8 +19,8 @@ namespace ibemu::topology {
 
 struct SystemFile;
 
-// A system in parts: its chips, its wires, and the chip ports behind its front
-// panel.
+// A system in parts: its chips, its connections, and the chip ports behind its
+// front panel.
 struct ExpandedSystem {
   struct Chip {
     std::string path;  // "leaf1/U1"
@@ -33,13 +33,13 @@ struct ExpandedSystem {
     int port = 0;
     ArrowRate rate;
   };
-  struct Wire {
+  struct Connection {
     ChipPort a, b;
     ArrowRate rate;
   };
 
   std::vector<Chip> chips;
-  std::vector<Wire> wires;
+  std::vector<Connection> connections;
   std::map<std::string, ChipPort, std::less<>> panel;
 };
 

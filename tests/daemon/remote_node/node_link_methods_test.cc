@@ -42,7 +42,7 @@ class NodeLinkMethodsTest : public ::testing::Test {
     return AskWith(connection, {{"node", node}});
   }
   std::string AskWith(Connection& connection, const json& parameters,
-                      const char* method = "wire.attach") {
+                      const char* method = "node_link.attach") {
     const json request = {
         {"id", 1}, {"method", method}, {"params", parameters}};
     const json answer =
@@ -53,15 +53,15 @@ class NodeLinkMethodsTest : public ::testing::Test {
   }
   json Free() {
     Connection connection;
-    return json::parse(
-        dispatcher_.Handle(R"({"id": 1, "method": "wire.free", "params": {}})",
-                           connection))["result"];
+    return json::parse(dispatcher_.Handle(
+        R"({"id": 1, "method": "node_link.free", "params": {}})",
+        connection))["result"];
   }
   // Brings a connection for the packets of who has said `token`.
   std::string ConnectPackets(const std::string& token, UniqueFd socket) {
     Connection connection;
     connection.descriptor = std::move(socket);
-    return AskWith(connection, {{"token", token}}, "wire.packets");
+    return AskWith(connection, {{"token", token}}, "node_link.packets");
   }
   // One end of a TCP connection; `other_end_` has the other.
   UniqueFd Tcp() {
@@ -199,7 +199,7 @@ TEST_F(NodeLinkMethodsTest, PacketsGetTheConnectionOfTheTokenOnce) {
   }
   EXPECT_EQ(ConnectPackets(
                 token, UniqueFd(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0))),
-            "wire.packets needs a stream socket with the request");
+            "node_link.packets needs a stream socket with the request");
   EXPECT_EQ(ConnectPackets(token, Tcp()), "");
   const UniqueFd adapters_end = std::move(other_end_);
   EXPECT_EQ(ConnectPackets(token, Tcp()), kUnexpected);
@@ -228,7 +228,7 @@ TEST_F(NodeLinkMethodsTest, SaysWhyANodeCannotBeHad) {
             "no node \"host-3\": did you mean \"host-1\"?");
   EXPECT_EQ(Attach(connection, "sw1"), "\"sw1\" is no channel adapter");
   EXPECT_EQ(Ask(connection, "host-2"),
-            "wire.attach needs a unix stream socket with the request");
+            "node_link.attach needs a unix stream socket with the request");
   EXPECT_FALSE(IsRemote());
 }
 
