@@ -28,7 +28,7 @@ struct Ece {
 };
 
 // The arguments of a REQ (ib_cm_req_param).
-struct Request {
+struct CmRequest {
   mad::PathRecord path{};  // the primary one
   uint64_t service_id = 0;
   verbs::QpType qp_type = verbs::QpType::kRc;  // kRc or kUc
@@ -45,7 +45,7 @@ struct Request {
 };
 
 // The arguments of a REP (ib_cm_rep_param).
-struct Reply {
+struct CmReply {
   uint32_t qpn = 0;
   uint32_t starting_psn = 0;
   uint8_t responder_resources = 0;
@@ -88,8 +88,8 @@ struct SidrReply {
   std::vector<std::byte> private_data{};  // at most 136 bytes
 };
 
-// An Event is something that happened to a CmId: enum ib_cm_event_type.
-struct Event {
+// A CmEvent is something that happened to a CmId: enum ib_cm_event_type.
+struct CmEvent {
   enum class Kind {
     kReqError,     // no REP came
     kRep,          // a REP came
@@ -106,7 +106,7 @@ struct Event {
   };
   Kind kind{};
   std::vector<std::byte> private_data{};  // all room of the message
-  Reply reply{};                 // kRep: the peer's values, as in the message
+  CmReply reply{};               // kRep: the peer's values, as in the message
   uint16_t reason = 0;           // kRej
   SidrReply sidr{};              // kSidrRep
   mad::AddressVector address{};  // kSidrRep: where the answer came from
@@ -118,7 +118,7 @@ class CmId;
 // Events are never told before the call of a CmId that caused them returned.
 class CmIdOwner {
  public:
-  virtual void OnCmEvent(CmId& id, const Event& event) = 0;
+  virtual void OnCmEvent(CmId& id, const CmEvent& event) = 0;
 
  protected:
   ~CmIdOwner() = default;
@@ -129,7 +129,7 @@ struct Arrived {
   bool sidr = false;
   int port = 0;  // where it came in
   uint64_t service_id = 0;
-  Request request{};     // REQ: the peer's values, as in the message
+  CmRequest request{};   // REQ: the peer's values, as in the message
   wire::Guid peer_ca{};  // REQ
   uint16_t pkey = 0;
   wire::Gid local_gid{};      // REQ: its primary remote GID
@@ -156,8 +156,8 @@ class CmId {
   // Each message may be sent in the states that IBA names.
   // Errors: InvalidArgument, in another state, or private data too long;
   // Unavailable, the device is gone.
-  virtual absl::Status SendReq(const Request& request) = 0;
-  virtual absl::Status SendRep(const Reply& reply) = 0;
+  virtual absl::Status SendReq(const CmRequest& request) = 0;
+  virtual absl::Status SendRep(const CmReply& reply) = 0;
   virtual absl::Status SendRtu(std::span<const std::byte> private_data) = 0;
   virtual absl::Status SendRej(RejectReason reason,
                                std::span<const std::byte> ari,

@@ -42,7 +42,7 @@ absl::Status CmIdCore::Send(const absl::StatusOr<Sending>& sending,
   return absl::OkStatus();
 }
 
-absl::Status CmIdCore::SendReq(const Request& request) {
+absl::Status CmIdCore::SendReq(const CmRequest& request) {
   if (resolution_.state() != State::kIdle) {
     return absl::InvalidArgumentError("it resolves a service ID");
   }
@@ -51,7 +51,7 @@ absl::Status CmIdCore::SendReq(const Request& request) {
               route);
 }
 
-absl::Status CmIdCore::SendRep(const Reply& reply) {
+absl::Status CmIdCore::SendRep(const CmReply& reply) {
   IBEMU_RETURN_IF_ERROR(manager_.CheckPresent());
   return Send(connection_.SendRep(manager_.timers().Now(), reply),
               connection_.route());
@@ -101,7 +101,7 @@ absl::Status CmIdCore::NotifyEstablished() {
   IBEMU_RETURN_IF_ERROR(connection_.NotifyEstablished());
   Update();
   manager_.timers().RunSoon([this, alive = std::weak_ptr(alive_)] {
-    if (!alive.expired()) Tell({.kind = Event::Kind::kEstablished});
+    if (!alive.expired()) Tell({.kind = CmEvent::Kind::kEstablished});
   });
   return absl::OkStatus();
 }
@@ -149,7 +149,7 @@ void CmIdCore::OnTimer() {
   if (step.event) Tell(*step.event);
 }
 
-void CmIdCore::Tell(const Event& event) {
+void CmIdCore::Tell(const CmEvent& event) {
   if (owner_ != nullptr) owner_->OnCmEvent(*this, event);
 }
 

@@ -42,8 +42,8 @@ class CmIdCore final : public CmId {
     return resolution_.state() != State::kIdle ? resolution_.state()
                                                : connection_.state();
   }
-  absl::Status SendReq(const Request& request) override;
-  absl::Status SendRep(const Reply& reply) override;
+  absl::Status SendReq(const CmRequest& request) override;
+  absl::Status SendRep(const CmReply& reply) override;
   absl::Status SendRtu(std::span<const std::byte> private_data) override;
   absl::Status SendRej(RejectReason reason, std::span<const std::byte> ari,
                        std::span<const std::byte> private_data) override;
@@ -82,7 +82,7 @@ class CmIdCore final : public CmId {
   void Update();
   void UpdateTimer();
   void OnTimer();
-  void Tell(const Event& event);
+  void Tell(const CmEvent& event);
 
   ManagerCore& manager_;
   CmIdOwner* owner_;

@@ -29,8 +29,8 @@ Sending First(const M& message, uint64_t tid, uint32_t attr_mod = 0) {
 }
 
 template <class M>
-Event EventOf(Event::Kind kind, const M& message) {
-  Event event{.kind = kind};
+CmEvent EventOf(CmEvent::Kind kind, const M& message) {
+  CmEvent event{.kind = kind};
   event.private_data.assign(message.private_data.begin(),
                             message.private_data.end());
   return event;
@@ -80,7 +80,7 @@ void Connection::EnterTimewait(absl::Time now) {
 // --- Calls.
 
 absl::StatusOr<Sending> Connection::SendReq(absl::Time now,
-                                            const Request& request,
+                                            const CmRequest& request,
                                             const Route& route) {
   if (state_ != State::kIdle) return WrongState();
   IBEMU_ASSIGN_OR_RETURN(const Req req, ReqOf(local_, request));
@@ -104,7 +104,7 @@ absl::StatusOr<Sending> Connection::SendReq(absl::Time now,
 }
 
 absl::StatusOr<Sending> Connection::SendRep(absl::Time now,
-                                            const Reply& reply) {
+                                            const CmReply& reply) {
   if (state_ != State::kReqReceived && state_ != State::kMraReqSent) {
     return WrongState();
   }
@@ -300,7 +300,7 @@ Step Connection::OnRep(const mad::MadHeader& header, const Rep& rep) {
   state_ = State::kRepReceived;
   outstanding_.reset();
 
-  Event event = EventOf(Event::Kind::kRep, rep);
+  CmEvent event = EventOf(CmEvent::Kind::kRep, rep);
   event.reply = {.qpn = rep.local_qpn,
                  .starting_psn = rep.starting_psn,
                  .responder_resources = rep.responder_resources,
@@ -345,7 +345,7 @@ Step Connection::OnRtu(const Rtu& rtu) {
   }
   state_ = State::kEstablished;
   outstanding_.reset();
-  return {.event = EventOf(Event::Kind::kRtu, rtu)};
+  return {.event = EventOf(CmEvent::Kind::kRtu, rtu)};
 }
 
 Step Connection::OnRej(absl::Time now, const Rej& rej) {
@@ -371,7 +371,7 @@ Step Connection::OnRej(absl::Time now, const Rej& rej) {
     default:
       return {};
   }
-  Event event = EventOf(Event::Kind::kRej, rej);
+  CmEvent event = EventOf(CmEvent::Kind::kRej, rej);
   event.reason = rej.reason;
   return {.event = std::move(event)};
 }
@@ -386,7 +386,7 @@ Step Connection::OnDreq(const mad::MadHeader& header, const Dreq& dreq) {
       state_ = State::kDreqReceived;
       outstanding_.reset();
       tid_ = header.tid;
-      return {.event = EventOf(Event::Kind::kDreq, dreq)};
+      return {.event = EventOf(CmEvent::Kind::kDreq, dreq)};
     case State::kTimewait:
       return {.send = MakeDrep(Sending::Kind::kResponse, header.tid),
               .duplicate = true};
@@ -400,7 +400,7 @@ Step Connection::OnDreq(const mad::MadHeader& header, const Dreq& dreq) {
 Step Connection::OnDrep(absl::Time now, const Drep& drep) {
   if (state_ != State::kDreqSent && state_ != State::kDreqReceived) return {};
   EnterTimewait(now);
-  return {.event = EventOf(Event::Kind::kDrep, drep)};
+  return {.event = EventOf(CmEvent::Kind::kDrep, drep)};
 }
 
 Step Connection::OnTimer(absl::Time now) {
@@ -413,17 +413,17 @@ Step Connection::OnTimer(absl::Time now) {
     case State::kReqSent:
     case State::kMraReqReceived:
       GoIdle();
-      return {.event = Event{.kind = Event::Kind::kReqError}};
+      return {.event = CmEvent{.kind = CmEvent::Kind::kReqError}};
     case State::kRepSent:
     case State::kMraRepReceived:
       GoIdle();
-      return {.event = Event{.kind = Event::Kind::kRepError}};
+      return {.event = CmEvent{.kind = CmEvent::Kind::kRepError}};
     case State::kDreqSent:
       EnterTimewait(now);
-      return {.event = Event{.kind = Event::Kind::kDreqError}};
+      return {.event = CmEvent{.kind = CmEvent::Kind::kDreqError}};
     default:  // kTimewait: there is no other timer
       GoIdle();
-      return {.event = Event{.kind = Event::Kind::kTimewaitExit}};
+      return {.event = CmEvent{.kind = CmEvent::Kind::kTimewaitExit}};
   }
 }
 

@@ -54,9 +54,9 @@ class Connection {
   std::optional<absl::Time> deadline() const;
 
   // The calls of its owner.
-  absl::StatusOr<Sending> SendReq(absl::Time now, const Request& request,
+  absl::StatusOr<Sending> SendReq(absl::Time now, const CmRequest& request,
                                   const Route& route);
-  absl::StatusOr<Sending> SendRep(absl::Time now, const Reply& reply);
+  absl::StatusOr<Sending> SendRep(absl::Time now, const CmReply& reply);
   absl::StatusOr<Sending> SendRtu(std::span<const std::byte> private_data);
   absl::StatusOr<Sending> SendRej(absl::Time now, RejectReason reason,
                                   std::span<const std::byte> info,

@@ -28,7 +28,7 @@ struct Sending {
 // A Step follows from a message that arrived, or from a timer.
 struct Step {
   std::optional<Sending> send{};
-  std::optional<Event> event{};
+  std::optional<CmEvent> event{};
   bool duplicate = false;  // the message is counted as one
 };
 

@@ -25,7 +25,7 @@ ReqPath ReqPathOf(const mad::PathRecord& path) {
 
 }  // namespace
 
-absl::StatusOr<Req> ReqOf(const LocalEnd& local, const Request& request) {
+absl::StatusOr<Req> ReqOf(const LocalEnd& local, const CmRequest& request) {
   const bool reliable = request.qp_type == verbs::QpType::kRc;
   if (!reliable && request.qp_type != verbs::QpType::kUc) {
     return absl::InvalidArgumentError("only RC and UC are connected");

@@ -13,7 +13,7 @@ namespace ibemu::cm {
 //
 // Errors: InvalidArgument, a type of queue pair that is not connected, or too
 // much private data.
-absl::StatusOr<Req> ReqOf(const LocalEnd& local, const Request& request);
+absl::StatusOr<Req> ReqOf(const LocalEnd& local, const CmRequest& request);
 
 }  // namespace ibemu::cm
 

@@ -88,7 +88,7 @@ Step ServiceResolution::OnRep(const mad::MadHeader& header, const SidrRep& rep,
                               const mad::AddressVector& from) {
   if (state_ != State::kSidrReqSent) return {};
   GoIdle();
-  Event event{.kind = Event::Kind::kSidrRep, .address = from};
+  CmEvent event{.kind = CmEvent::Kind::kSidrRep, .address = from};
   event.private_data.assign(rep.private_data.begin(), rep.private_data.end());
   event.sidr = {.status = static_cast<SidrStatus>(rep.status),
                 .qpn = rep.qpn,
@@ -104,7 +104,7 @@ Step ServiceResolution::OnTimer(absl::Time now) {
     return {.send = again};
   }
   GoIdle();
-  return {.event = Event{.kind = Event::Kind::kSidrReqError}};
+  return {.event = CmEvent{.kind = CmEvent::Kind::kSidrReqError}};
 }
 
 }  // namespace ibemu::cm

@@ -5,7 +5,7 @@
 
 #include "base/status_macros.h"
 #include "hca/bus/pci_config.h"
-#include "hca/mlx4/core/adapter.h"
+#include "hca/mlx4/core/mlx4_adapter.h"
 #include "hca/mlx4/mlx4_device.h"
 #include "hca/mlx4/probe.h"
 

@@ -99,7 +99,7 @@ class DatagramQueue final : private verbs::CqListener {
   // verbs::CqListener
   void OnArrival() override { drain_.Request(); }
   void OnCompletion() override {}
-  void OnEvent(verbs::EventType /*type*/) override {}
+  void OnEvent(verbs::AsyncEventType /*type*/) override {}
 
   verbs::Provider& provider_;
   const Options options_;

@@ -153,8 +153,8 @@ HardwareAddress Engine::hardware_address() const {
           .gid = gid()};
 }
 
-void Engine::OnDeviceEvent(verbs::EventType type, int port) {
-  if (type == verbs::EventType::kDeviceFatal) {
+void Engine::OnDeviceEvent(verbs::AsyncEventType type, int port) {
+  if (type == verbs::AsyncEventType::kDeviceFatal) {
     gone_ = true;
     refresh_.Request();
   } else if (port == parts_.port) {

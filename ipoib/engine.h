@@ -136,7 +136,7 @@ class Engine final : public Interface,
   void OnNeighborMessage(const NeighborMessage& message);
 
   // verbs::AsyncEventListener
-  void OnDeviceEvent(verbs::EventType type, int port) override;
+  void OnDeviceEvent(verbs::AsyncEventType type, int port) override;
   // DatagramQueue::Listener
   void OnDatagram(const DatagramQueue::Datagram& datagram) override;
   void OnRoom() override;

@@ -21,7 +21,8 @@ uint8_t QpTypeOf(PortSpace space, uint8_t wanted) {
 
 }  // namespace
 
-Channel::Channel(std::shared_ptr<View> view, std::function<void()> on_event)
+Channel::Channel(std::shared_ptr<RdmaCmView> view,
+                 std::function<void()> on_event)
     : view_(std::move(view)), on_event_(std::move(on_event)) {}
 
 // What an end brings about may be told to another id of this open, but whoever

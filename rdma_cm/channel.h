@@ -8,10 +8,10 @@
 #include <optional>
 #include <vector>
 
-#include "rdma_cm/event_queue.h"
+#include "rdma_cm/id_event_queue.h"
+#include "rdma_cm/rdma_cm_view.h"
 #include "rdma_cm/user_id.h"
 #include "rdma_cm/values/outcome.h"
-#include "rdma_cm/view.h"
 
 namespace ibemu::rdma_cm {
 
@@ -30,7 +30,7 @@ class Channel final : private UserIdOwner {
   static constexpr int kMaxBacklog = 1024;  // net.rdma_ucm.max_backlog
 
   // Calls `on_event` when an event was queued, but not while this ends.
-  Channel(std::shared_ptr<View> view, std::function<void()> on_event);
+  Channel(std::shared_ptr<RdmaCmView> view, std::function<void()> on_event);
   ~Channel();
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
@@ -98,10 +98,10 @@ class Channel final : private UserIdOwner {
   // Ends the id that the event's request made, if that has not ended yet.
   void EndRequest(const QueuedEvent& event);
 
-  const std::shared_ptr<View> view_;
+  const std::shared_ptr<RdmaCmView> view_;
   std::function<void()> on_event_;            // null while this ends
   std::vector<std::shared_ptr<UserId>> ids_;  // in the order of their making
-  EventQueue events_;
+  IdEventQueue events_;
   size_t joins_ = 0;  // of its ids
   uint64_t user_ = 0;
   int process_ = 0;

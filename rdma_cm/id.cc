@@ -349,8 +349,8 @@ Refusal Id::NotifyMigrated() {
   return RefusalOf(cm_id_->NotifyMigrated());
 }
 
-void Id::OnCmEvent(cm::CmId& /*id*/, const cm::Event& event) {
-  using Kind = cm::Event::Kind;
+void Id::OnCmEvent(cm::CmId& /*id*/, const cm::CmEvent& event) {
+  using Kind = cm::CmEvent::Kind;
   const bool is_late = event.kind == Kind::kTimewaitExit;
   if (state_ != (is_late ? State::kDisconnect : State::kConnect)) return;
   if (const auto news = NewsOf(event, has_disconnected_)) Report(*news);
@@ -372,7 +372,7 @@ void Id::OnCmEvent(cm::CmId& /*id*/, const cm::Event& event) {
   Tell(EventOfConnection(event));
 }
 
-Event Id::OnSidrReply(const cm::Event& event) {
+Event Id::OnSidrReply(const cm::CmEvent& event) {
   const cm::SidrReply& reply = event.sidr;
   DatagramParameters parameters{.private_data = event.private_data};
   if (reply.status != cm::SidrStatus::kSuccess) {

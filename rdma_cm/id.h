@@ -149,8 +149,8 @@ class Id final : private cm::CmIdOwner {
   Id(const Id& listener, LocalPort port, std::unique_ptr<cm::CmId> cm_id,
      const cm::Arrived& arrived, const RequestAddresses& addresses);
 
-  void OnCmEvent(cm::CmId& id, const cm::Event& event) override;
-  Event OnSidrReply(const cm::Event& event);
+  void OnCmEvent(cm::CmId& id, const cm::CmEvent& event) override;
+  Event OnSidrReply(const cm::CmEvent& event);
   void OnRequest(const std::shared_ptr<Adapter>& adapter,
                  std::unique_ptr<cm::CmId> cm_id, const cm::Arrived& arrived,
                  const RequestAddresses& addresses);

@@ -201,7 +201,7 @@ Refusal IdAddress::ResolveMulticast() {
 }
 
 Refusal IdAddress::ResolveIp(absl::Duration timeout) {
-  Outcome<Route> route = parts_.routing.RouteTo(destination_.ip, port_);
+  Outcome<IpRoute> route = parts_.routing.RouteTo(destination_.ip, port_);
   if (!route.ok()) return route.refusal();
   if (!port_) {
     port_ = route->port;

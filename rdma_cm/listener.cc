@@ -31,7 +31,7 @@ bool CameBy(const ipoib::Interface* interface, const cm::Arrived& arrived,
 
 }  // namespace
 
-class Listener::Part final : public Offer {
+class Listener::Part final : public IdListener {
  public:
   Part(Listener& listener, std::shared_ptr<Adapter> adapter)
       : listener_(listener),
@@ -41,7 +41,7 @@ class Listener::Part final : public Offer {
   // Returns false if it can't listen there.
   bool Start() {
     entry_ = adapter_->services().Add(listener_.terms_.service_id,
-                                      static_cast<Offer&>(*this));
+                                      static_cast<IdListener&>(*this));
     return entry_ != nullptr;
   }
 
@@ -62,7 +62,7 @@ class Listener::Part final : public Offer {
   Listener& listener_;
   const std::shared_ptr<Adapter> adapter_;
   const IdTable::Entry listed_;
-  std::unique_ptr<Services::Entry> entry_;
+  std::unique_ptr<ServiceTable::Entry> entry_;
 };
 
 Listener::Listener(const Id& id, Terms terms, Take take)

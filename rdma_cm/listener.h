@@ -9,7 +9,7 @@
 
 #include "rdma_cm/host/adapter.h"
 #include "rdma_cm/host/id_table.h"
-#include "rdma_cm/host/services.h"
+#include "rdma_cm/host/service_table.h"
 #include "rdma_cm/values/ip_header.h"
 #include "rdma_cm/values/refusal.h"
 #include "rdma_cm/values/socket_address.h"

@@ -7,19 +7,19 @@ namespace {
 
 // The address that `port` has for talking to `address`: itself, or one in its
 // network.
-std::optional<Route> RouteBy(const LocalPort& port,
-                             const wire::IpAddress& address) {
+std::optional<IpRoute> RouteBy(const LocalPort& port,
+                               const wire::IpAddress& address) {
   const ipoib::Interface* const interface = port.interface;
   if (interface == nullptr) return std::nullopt;
   const auto& networks = interface->addresses();
   for (const wire::IpNetwork& network : networks) {
-    if (network.address == address) return Route{port, address, true};
+    if (network.address == address) return IpRoute{port, address, true};
   }
-  std::optional<Route> found;
+  std::optional<IpRoute> found;
   for (const wire::IpNetwork& network : networks) {
     if (!network.Contains(address)) continue;
     if (found && network.prefix <= found->prefix) continue;
-    found = Route{port, network.address, false, network.prefix};
+    found = IpRoute{port, network.address, false, network.prefix};
   }
   return found;
 }
@@ -52,7 +52,7 @@ std::vector<LocalPort> Routing::Ports() const {
 
 std::optional<LocalPort> Routing::PortOf(const wire::IpAddress& address) const {
   for (LocalPort& port : Ports()) {
-    const std::optional<Route> route = RouteBy(port, address);
+    const std::optional<IpRoute> route = RouteBy(port, address);
     if (route && route->to_itself) return port;
   }
   return std::nullopt;
@@ -70,13 +70,14 @@ std::optional<LocalPort> Routing::PortOf(const wire::Gid& gid,
   return std::nullopt;
 }
 
-Outcome<Route> Routing::RouteTo(const wire::IpAddress& address,
-                                const std::optional<LocalPort>& source) const {
+Outcome<IpRoute> Routing::RouteTo(
+    const wire::IpAddress& address,
+    const std::optional<LocalPort>& source) const {
   const std::vector<LocalPort> ports =
       source ? std::vector<LocalPort>{*source} : Ports();
-  std::optional<Route> found;
+  std::optional<IpRoute> found;
   for (const LocalPort& port : ports) {
-    std::optional<Route> route = RouteBy(port, address);
+    std::optional<IpRoute> route = RouteBy(port, address);
     if (route && route->to_itself) return *std::move(route);
     if (route && (!found || route->prefix > found->prefix)) {
       found = std::move(route);

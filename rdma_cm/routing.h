@@ -13,7 +13,7 @@
 namespace ibemu::rdma_cm {
 
 // The way to an IP address.
-struct Route {
+struct IpRoute {
   LocalPort port;
   wire::IpAddress source{};
   bool to_itself = false;  // the address is one of this port's
@@ -34,8 +34,8 @@ class Routing {
 
   // The way to `address`, from `source` if given: by the network with the
   // longest prefix. Errors: kUnreachable, it is on no network of theirs.
-  Outcome<Route> RouteTo(const wire::IpAddress& address,
-                         const std::optional<LocalPort>& source) const;
+  Outcome<IpRoute> RouteTo(const wire::IpAddress& address,
+                           const std::optional<LocalPort>& source) const;
 
   // The port to reach a GID: that which has it, or else the first ACTIVE one
   // in that subnet and partition.

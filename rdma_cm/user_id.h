@@ -60,8 +60,8 @@ class UserId final : public std::enable_shared_from_this<UserId>,
   // request, until it is accepted.
   uint64_t uid;
   uint32_t events_reported = 0;  // that the program was told
-  uint32_t events_queued = 0;    // in its open's EventQueue, which counts them
-  uint32_t room = 0;             // for requests that nobody has fetched
+  uint32_t events_queued = 0;  // in its open's IdEventQueue, which counts them
+  uint32_t room = 0;           // for requests that nobody has fetched
 
  private:
   void OnEvent(Event event) override;

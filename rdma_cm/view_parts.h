@@ -10,7 +10,7 @@
 
 namespace ibemu::rdma_cm {
 
-// A ViewParts is one for each View.
+// A ViewParts is one for each RdmaCmView.
 struct ViewParts {
   Timers& timers;
   AdapterList& adapters;

@@ -146,7 +146,7 @@ class LabHost final : public rdma_cm::Adapter {
     if (further_) all.push_back(&*further_);
     return all;
   }
-  rdma_cm::Services& services() override { return services_; }
+  rdma_cm::ServiceTable& services() override { return services_; }
   rdma_cm::IdTable& ids() override { return ids_; }
 
   FakePort& port() { return device_.port(1); }
@@ -181,7 +181,7 @@ class LabHost final : public rdma_cm::Adapter {
   mad::MulticastMembers members_;
   LabInterface interface_;
   std::optional<LabInterface> further_;
-  rdma_cm::Services services_{cm_};
+  rdma_cm::ServiceTable services_{cm_};
   rdma_cm::IdTable ids_;
 };
 

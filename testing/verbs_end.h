@@ -276,7 +276,7 @@ class VerbsEnd final : public verbs::CqListener {
   size_t taken() const override { return client_took; }
   void OnDrop() override { ++drops; }
   uint64_t process() const override { return memory->process(); }
-  void OnEvent(verbs::EventType type) override { events.push_back(type); }
+  void OnEvent(verbs::AsyncEventType type) override { events.push_back(type); }
   void OnNoReceive() override {
     if (on_no_receive) on_no_receive();
   }
@@ -292,7 +292,7 @@ class VerbsEnd final : public verbs::CqListener {
   size_t client_took = 0;  // completions, which nobody has polled
   int drops = 0;           // how often completions were about to be dropped
   int notices = 0, arrivals = 0;
-  std::vector<verbs::EventType> events;
+  std::vector<verbs::AsyncEventType> events;
 
  private:
   static constexpr uint32_t kOtherKey = 0x100;

@@ -65,7 +65,7 @@ class Mr {
 // An ObjectListener hears the asynchronous (affiliated) events of an object.
 class ObjectListener {
  public:
-  virtual void OnEvent(EventType type) = 0;
+  virtual void OnEvent(AsyncEventType type) = 0;
   // Called when a message finds no receive request: those that the client has
   // posted without waiting are to be posted now.
   virtual void OnNoReceive() {}
@@ -247,7 +247,7 @@ struct MrInit {
 class AsyncEventListener {
  public:
   // Called for each event; `port` is 0 if it is one of the whole device.
-  virtual void OnDeviceEvent(EventType type, int port) = 0;
+  virtual void OnDeviceEvent(AsyncEventType type, int port) = 0;
   // Returns true if a program hears of the event: what the host itself needs to
   // know comes whatever somebody does to programs.
   virtual bool IsOfProgram() const { return false; }

@@ -91,7 +91,7 @@ inline constexpr uint32_t kOptional = 0x3ff00000;
 }  // namespace access
 
 // Asynchronous events: enum ib_event_type.
-enum class EventType : uint32_t {
+enum class AsyncEventType : uint32_t {
   kCqError = 0,
   kQpFatal = 1,
   kQpRequestError = 2,

@@ -29,9 +29,9 @@
 #include "cli/profile/profile_choice.h"
 #include "cli/run/explanation.h"
 #include "cli/run/mpi.h"
-#include "cli/run/networks.h"
 #include "cli/run/preload.h"
 #include "cli/run/private_daemon.h"
+#include "cli/run/run_network.h"
 #include "cli/run/ssh_command.h"
 #include "control/client.h"
 #include "launch/child.h"
@@ -153,7 +153,7 @@ std::string CoveredDirectory() {
 // What the daemon gives a run.
 struct Given {
   control::Attached attached;
-  Network network;  // empty without --net
+  RunNetwork network;  // empty without --net
 };
 
 // Makes the devices appear to this process and all that come from it.

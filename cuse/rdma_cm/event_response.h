@@ -5,7 +5,7 @@
 #include <netinet/in.h>
 #include <rdma/rdma_user_cm.h>
 
-#include "rdma_cm/event_queue.h"
+#include "rdma_cm/id_event_queue.h"
 
 namespace ibemu::cuse {
 

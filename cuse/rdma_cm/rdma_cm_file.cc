@@ -55,7 +55,8 @@ class RdmaCmFile::UpCount : public std::enable_shared_from_this<UpCount> {
   OpenReply reply_;
 };
 
-RdmaCmFile::RdmaCmFile(std::shared_ptr<rdma_cm::View> view, WorkerPool& workers)
+RdmaCmFile::RdmaCmFile(std::shared_ptr<rdma_cm::RdmaCmView> view,
+                       WorkerPool& workers)
     : view_(std::move(view)), workers_(workers), channel_(view_, [this] {
         DeliverEvents();
         NotifyEvents();
@@ -121,11 +122,11 @@ void RdmaCmFile::Write(Written data, WriteReply reply) {
                      .size = data.size(),
                      .caller = data.caller});
   }
-  Commands::Answer answer = commands_.Execute({.command = header->cmd,
-                                               .in = header->in,
-                                               .out = header->out,
-                                               .body = body,
-                                               .caller = data.caller});
+  RdmaCmCommands::Answer answer = commands_.Execute({.command = header->cmd,
+                                                     .in = header->in,
+                                                     .out = header->out,
+                                                     .body = body,
+                                                     .caller = data.caller});
   Pending pending{.reply = std::move(reply),
                   .size = data.size(),
                   .caller = data.caller,
@@ -147,7 +148,7 @@ void RdmaCmFile::LearnUser(pid_t caller) {
 void RdmaCmFile::GetEvent(Bytes body, size_t out, bool nonblock,
                           EventCall call) {
   rdma_ucm_get_event command{};
-  if (out < Commands::LeastOut(RDMA_USER_CM_CMD_GET_EVENT)) {
+  if (out < RdmaCmCommands::LeastOut(RDMA_USER_CM_CMD_GET_EVENT)) {
     return call.reply.Fail(Errno::kNoSpace);
   }
   std::memcpy(&command, body.data(), std::min(body.size(), sizeof command));
@@ -204,7 +205,7 @@ void RdmaCmFile::ReadData(Pending pending) {
 }
 
 void RdmaCmFile::Respond(Pending pending) {
-  Commands::Answer& answer = pending.answer;
+  RdmaCmCommands::Answer& answer = pending.answer;
   if (answer.error != Errno::kOk) return pending.reply.Fail(answer.error);
   if (answer.response.empty()) return pending.reply.Written(pending.size);
   const pid_t caller = pending.caller;

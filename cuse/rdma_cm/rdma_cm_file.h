@@ -14,10 +14,10 @@
 #include "absl/functional/any_invocable.h"
 #include "base/worker_pool.h"
 #include "cuse/file.h"
-#include "cuse/rdma_cm/commands.h"
 #include "cuse/rdma_cm/parked_event_calls.h"
+#include "cuse/rdma_cm/rdma_cm_commands.h"
 #include "rdma_cm/channel.h"
-#include "rdma_cm/view.h"
+#include "rdma_cm/rdma_cm_view.h"
 
 namespace ibemu::cuse {
 
@@ -29,7 +29,7 @@ class RdmaCmFile final : public File {
  public:
   // All opens of a view have one `view`.  REQUIRES: `workers` outlives this
   // object.
-  RdmaCmFile(std::shared_ptr<rdma_cm::View> view, WorkerPool& workers);
+  RdmaCmFile(std::shared_ptr<rdma_cm::RdmaCmView> view, WorkerPool& workers);
   ~RdmaCmFile() override;
 
   // Answers when the interfaces of the view are up, or have existed for a
@@ -55,7 +55,7 @@ class RdmaCmFile final : public File {
     WriteReply reply;
     size_t size = 0;
     pid_t caller = 0;
-    Commands::Answer answer{};
+    RdmaCmCommands::Answer answer{};
   };
 
   void LearnUser(pid_t caller);
@@ -72,10 +72,10 @@ class RdmaCmFile final : public File {
   // touches.
   void RunForClient(pid_t caller, std::function<bool()> access, Then then);
 
-  const std::shared_ptr<rdma_cm::View> view_;
+  const std::shared_ptr<rdma_cm::RdmaCmView> view_;
   WorkerPool& workers_;
   rdma_cm::Channel channel_;
-  Commands commands_{channel_};
+  RdmaCmCommands commands_{channel_};
   ParkedEventCalls waiting_;
   std::shared_ptr<UpCount> opening_;  // null unless open() waits
   uint64_t last_step_ = 0;

@@ -16,7 +16,7 @@
 #include "mad/sa/sa_client.h"
 #include "rdma_cm/host/adapter.h"
 #include "rdma_cm/host/id_table.h"
-#include "rdma_cm/host/services.h"
+#include "rdma_cm/host/service_table.h"
 #include "verbs/provider.h"
 #include "wire/ip_address.h"
 
@@ -42,7 +42,7 @@ class HostConnections final : public rdma_cm::Adapter {
     return PortAt(port).members;
   }
   std::vector<ipoib::Interface*> interfaces(int port) override;
-  rdma_cm::Services& services() override { return services_; }
+  rdma_cm::ServiceTable& services() override { return services_; }
   rdma_cm::IdTable& ids() override { return ids_; }
 
   // Gives a port an interface in one more partition, unless it has it; it stays
@@ -75,7 +75,7 @@ class HostConnections final : public rdma_cm::Adapter {
   const std::shared_ptr<mad::Host> host_;
   std::vector<std::unique_ptr<Port>> ports_;
   cm::ConnectionManager cm_;
-  rdma_cm::Services services_;
+  rdma_cm::ServiceTable services_;
   rdma_cm::IdTable ids_;
 };
 

@@ -26,7 +26,7 @@
 #include "launch/mount_plan.h"
 #include "mad/host.h"
 #include "nlohmann/json.hpp"
-#include "rdma_cm/view.h"
+#include "rdma_cm/rdma_cm_view.h"
 #include "spdlog/spdlog.h"
 #include "sysfs/profile.h"
 #include "sysfs/view.h"
@@ -215,7 +215,7 @@ class Attachments::Attachment {
   // All opens of a view share its ids, from the first one on.
   std::unique_ptr<cuse::File> OpenRdmaCm() {
     if (rdma_cm_ == nullptr) {
-      rdma_cm_ = std::make_shared<rdma_cm::View>(
+      rdma_cm_ = std::make_shared<rdma_cm::RdmaCmView>(
           owner_.loop_, connected_, owner_.connections_.NextRandom());
     }
     return std::make_unique<cuse::RdmaCmFile>(rdma_cm_, owner_.workers_);
@@ -244,7 +244,7 @@ class Attachments::Attachment {
   Slots slots_;
   const std::shared_ptr<ViewAdapters> connected_ =
       std::make_shared<ViewAdapters>(owner_.connections_);
-  std::shared_ptr<rdma_cm::View> rdma_cm_;  // null before the first open
+  std::shared_ptr<rdma_cm::RdmaCmView> rdma_cm_;  // null before the first open
   sysfs::View view_;
   std::unique_ptr<cuse::FuseTree> tree_;
   std::unique_ptr<SystemDevices> devices_;  // null in a run

@@ -54,7 +54,7 @@ struct FaultRequest {
   // event and its port.
   std::optional<fabric::ResourceFault> resource = std::nullopt;
   std::optional<fabric::EventFault> events = std::nullopt;
-  verbs::EventType event{};
+  verbs::AsyncEventType event{};
   int event_port = 0;  // 0: of the whole device
   FaultAct act = FaultAct::kNone;
 };

@@ -15,7 +15,7 @@ namespace {
 
 using fabric::EventFault, fabric::EventKind;
 using fabric::ResourceCall, fabric::ResourceFault;
-using verbs::EventType;
+using verbs::AsyncEventType;
 
 constexpr struct {
   std::string_view name;
@@ -41,16 +41,16 @@ constexpr struct {
 
 constexpr struct {
   std::string_view name;
-  EventType type;
+  AsyncEventType type;
 } kEvents[] = {
-    {"port-active", EventType::kPortActive},
-    {"port-error", EventType::kPortError},
-    {"lid-change", EventType::kLidChange},
-    {"gid-change", EventType::kGidChange},
-    {"pkey-change", EventType::kPKeyChange},
-    {"sm-change", EventType::kSmChange},
-    {"client-reregister", EventType::kClientReregister},
-    {"device-fatal", EventType::kDeviceFatal},
+    {"port-active", AsyncEventType::kPortActive},
+    {"port-error", AsyncEventType::kPortError},
+    {"lid-change", AsyncEventType::kLidChange},
+    {"gid-change", AsyncEventType::kGidChange},
+    {"pkey-change", AsyncEventType::kPKeyChange},
+    {"sm-change", AsyncEventType::kSmChange},
+    {"client-reregister", AsyncEventType::kClientReregister},
+    {"device-fatal", AsyncEventType::kDeviceFatal},
 };
 
 constexpr struct {
@@ -196,7 +196,7 @@ class HostFaultParser {
   }
 
   absl::Status ReadEventPort() {
-    const bool of_device = request_.event == EventType::kDeviceFatal;
+    const bool of_device = request_.event == AsyncEventType::kDeviceFatal;
     if (!of_device) request_.event_port = 1;
     if (!words_.TakeIf("port")) return absl::OkStatus();
     if (of_device) return Wrong("device-fatal is of no port: leave out port");

@@ -336,7 +336,7 @@ void MulticastGroups::Route() {
   timers_.Cancel(route_timer_);
   route_timer_ = TimerId::kNone;
   const std::set<Lid> lids = std::exchange(to_route_, {});
-  std::map<Lid, MulticastMembers> members;
+  std::map<Lid, MlidMembers> members;
   for (const Lid lid : lids) members[lid];
   for (const auto& [mgid, group] : groups_) {
     const auto found = members.find(group.parameters.mlid);

@@ -10,8 +10,8 @@
 
 #include "fabric/sa/directory.h"
 #include "fabric/sa/multicast_groups.h"
+#include "fabric/sa/registered_services.h"
 #include "fabric/sa/sa_request.h"
-#include "fabric/sa/services.h"
 #include "fabric/sa/subscriptions.h"
 #include "fabric/sm/subnet_observer.h"
 #include "mad/wire/sa.h"
@@ -26,7 +26,7 @@ class SaLookup {
 
   // The references must outlive this object.
   SaLookup(const Directory& directory, const MulticastGroups& groups,
-           Services& services, const Subscriptions& subscriptions,
+           RegisteredServices& services, const Subscriptions& subscriptions,
            Managers managers)
       : directory_(directory),
         groups_(groups),
@@ -55,7 +55,7 @@ class SaLookup {
 
   const Directory& directory_;
   const MulticastGroups& groups_;
-  Services& services_;  // whose expired records are dropped by a look
+  RegisteredServices& services_;  // whose expired records are dropped by a look
   const Subscriptions& subscriptions_;
   const Managers managers_;
 };

@@ -13,11 +13,11 @@
 #include "fabric/sa/alias_guids.h"
 #include "fabric/sa/directory.h"
 #include "fabric/sa/multicast_groups.h"
+#include "fabric/sa/registered_services.h"
 #include "fabric/sa/sa_lookup.h"
 #include "fabric/sa/sa_queries.h"
 #include "fabric/sa/sa_request.h"
 #include "fabric/sa/service_port.h"
-#include "fabric/sa/services.h"
 #include "fabric/sa/subscriptions.h"
 #include "fabric/sm/subnet_observer.h"
 #include "fabric/subnet/events.h"
@@ -77,7 +77,7 @@ class SubnetAdministration : public SubnetObserver,
   const PortId port_;
   Directory directory_;
   MulticastGroups groups_;
-  Services services_;
+  RegisteredServices services_;
   Subscriptions subscriptions_;
   AliasGuids alias_guids_;
   SaLookup lookup_;

@@ -6,7 +6,7 @@ namespace ibemu::fabric {
 
 using wire::Lid;
 
-void MulticastRouter::SetMembers(Lid mlid, MulticastMembers members) {
+void MulticastRouter::SetMembers(Lid mlid, MlidMembers members) {
   if (members.receivers.empty() && members.senders.empty()) {
     members_.erase(mlid);
   } else {
@@ -77,7 +77,7 @@ void MulticastRouter::Route(Lid mlid) {
   Clear(mlid);
   const auto found = members_.find(mlid);
   if (found == members_.end()) return;
-  const MulticastMembers& members = found->second;
+  const MlidMembers& members = found->second;
 
   topology::NodeId node{};
   int port = 0;

@@ -23,7 +23,7 @@ class MulticastRouter {
 
   // Sets the members of a LID, without routing it.  An empty list forgets the
   // LID.
-  void SetMembers(wire::Lid mlid, MulticastMembers members);
+  void SetMembers(wire::Lid mlid, MlidMembers members);
 
   // Sets the tables for this LID again, from its members.
   void Route(wire::Lid mlid);
@@ -55,7 +55,7 @@ class MulticastRouter {
   void Set(wire::Lid mlid, topology::NodeId node, int port);
 
   Subnet& subnet_;
-  absl::flat_hash_map<wire::Lid, MulticastMembers> members_;
+  absl::flat_hash_map<wire::Lid, MlidMembers> members_;
   // The switch ports that are set in the tables, by LID.
   absl::flat_hash_map<wire::Lid, std::vector<std::pair<topology::NodeId, int>>>
       routed_;

@@ -12,7 +12,7 @@ namespace ibemu::fabric {
 
 // The members of one multicast LID, each once.  They are end ports (on a
 // switch: port 0).
-struct MulticastMembers {
+struct MlidMembers {
   std::vector<PortId> receivers;  // full members and non-members
   std::vector<PortId> senders;    // send-only members that are not receivers
 };
@@ -24,7 +24,7 @@ class MulticastRoutes {
 
   // Replaces the routes of `mlid`; an empty list removes them.  The manager
   // keeps the members, and routes them again when links come and go.
-  virtual void SetMembers(wire::Lid mlid, MulticastMembers members) = 0;
+  virtual void SetMembers(wire::Lid mlid, MlidMembers members) = 0;
 };
 
 }  // namespace ibemu::fabric

@@ -64,7 +64,7 @@ absl::Status SubnetManager::Start() {
   return absl::OkStatus();
 }
 
-void SubnetManager::SetMembers(wire::Lid mlid, MulticastMembers members) {
+void SubnetManager::SetMembers(wire::Lid mlid, MlidMembers members) {
   MulticastRouter& router = sweeper_.multicast();
   router.SetMembers(mlid, std::move(members));
   if (IsMaster()) router.Route(mlid);

@@ -60,7 +60,7 @@ class SubnetManager : public ManagementService, public MulticastRoutes {
 
   // MulticastRoutes.  The tables are set at once while this manager is master,
   // and again whenever it becomes master.
-  void SetMembers(wire::Lid mlid, MulticastMembers members) override;
+  void SetMembers(wire::Lid mlid, MlidMembers members) override;
 
   // ManagementService.
   mad::LocalVerdict Take(const mad::Arrival& arrival,

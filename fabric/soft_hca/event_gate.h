@@ -51,7 +51,7 @@ class EventGate final : public verbs::ObjectListener {
   EventGate(EventPath events, uint64_t process, verbs::ObjectListener& to)
       : events_(events), process_(process), to_(to) {}
 
-  void OnEvent(verbs::EventType type) override {
+  void OnEvent(verbs::AsyncEventType type) override {
     events_.Pass(EventKind::kAsynchronous, process_, guard_,
                  [this, type] { to_.OnEvent(type); });
   }
@@ -72,7 +72,7 @@ class CqEventGate final : public verbs::CqListener {
   CqEventGate(EventPath events, uint64_t process, verbs::CqListener& to)
       : events_(events), process_(process), to_(to) {}
 
-  void OnEvent(verbs::EventType type) override {
+  void OnEvent(verbs::AsyncEventType type) override {
     events_.Pass(EventKind::kAsynchronous, process_, guard_,
                  [this, type] { to_.OnEvent(type); });
   }

@@ -434,7 +434,7 @@ Hca::PortLook Hca::LookAt(PortId id) const {
 
 // The adapter's faults take such an event as one, whoever hears of it; those of
 // a process take its own.
-void Hca::Tell(verbs::EventType type, int port) {
+void Hca::Tell(verbs::AsyncEventType type, int port) {
   using Listener = verbs::AsyncEventListener;
   const auto tell_if = [this, type, port](auto concerned) {
     listeners_.ForEach([&](Listener& listener) {
@@ -463,7 +463,7 @@ void Hca::Tell(verbs::EventType type, int port) {
 }
 
 void Hca::OnPortChange(PortId id) {
-  using enum verbs::EventType;
+  using enum verbs::AsyncEventType;
   const int number = subnet_.port(id).number;
   const PortLook now = LookAt(id);
   const PortLook before =
@@ -478,7 +478,7 @@ void Hca::OnPortChange(PortId id) {
 }
 
 void Hca::OnClientReregister(PortId port) {
-  Tell(verbs::EventType::kClientReregister, subnet_.port(port).number);
+  Tell(verbs::AsyncEventType::kClientReregister, subnet_.port(port).number);
 }
 
 void Hca::Remove() {
@@ -486,7 +486,7 @@ void Hca::Remove() {
   late_.Invalidate();
   endpoints_.SetTransportSink(id_, nullptr);
   for (const auto& [number, qp] : qps_) qp->OnRemoval();
-  Tell(verbs::EventType::kDeviceFatal, 0);
+  Tell(verbs::AsyncEventType::kDeviceFatal, 0);
 }
 
 }  // namespace ibemu::fabric

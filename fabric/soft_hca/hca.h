@@ -105,7 +105,7 @@ class Hca final : public verbs::Provider, private TransportSink {
   // included.
   verbs::HwCounters CountersOf(int port) const;
   // Tells programs of an event that has no cause.
-  void Raise(verbs::EventType type, int port) { Tell(type, port); }
+  void Raise(verbs::AsyncEventType type, int port) { Tell(type, port); }
 
   // The state, the LID or a table of a port changed.
   void OnPortChange(PortId port);
@@ -125,7 +125,7 @@ class Hca final : public verbs::Provider, private TransportSink {
     std::vector<wire::Gid> gids;
   };
   PortLook LookAt(PortId port) const;
-  void Tell(verbs::EventType type, int port);
+  void Tell(verbs::AsyncEventType type, int port);
 
   void Send(PortId port, const Packet& packet);
   void OnTransport(PortId port, const Packet& packet) override;

@@ -122,7 +122,7 @@ absl::Status QueuePair::Modify(const verbs::QpAttributes& attributes) {
                      attributes.en_sqd_async_notify != 0);
   }
   requester_.Pump();
-  if (moved) context_.listener.OnEvent(verbs::EventType::kPathMigrated);
+  if (moved) context_.listener.OnEvent(verbs::AsyncEventType::kPathMigrated);
   return absl::OkStatus();
 }
 
@@ -166,7 +166,7 @@ bool QueuePair::Move(absl::string_view why) {
 
 bool QueuePair::MoveToAlternatePath(absl::string_view why) {
   if (!Move(why)) return false;
-  context_.listener.OnEvent(verbs::EventType::kPathMigrated);
+  context_.listener.OnEvent(verbs::AsyncEventType::kPathMigrated);
   return true;
 }
 
@@ -222,7 +222,7 @@ void QueuePair::EndAndTell() {
   if (context_.state == State::kError) return;
   EndRequests();
   if (context_.init.srq != nullptr) {
-    context_.listener.OnEvent(verbs::EventType::kLastWqeReached);
+    context_.listener.OnEvent(verbs::AsyncEventType::kLastWqeReached);
   }
 }
 
@@ -235,7 +235,7 @@ void QueuePair::EndRequests() {
 
 void QueuePair::FailBy(std::string_view fault) {
   EnterError(absl::StrCat("by ", Absl(fault)));
-  context_.listener.OnEvent(verbs::EventType::kQpFatal);
+  context_.listener.OnEvent(verbs::AsyncEventType::kQpFatal);
 }
 
 bool QueuePair::CanFailToSend() const {
@@ -265,7 +265,7 @@ void QueuePair::OnLostCompletion() {
   notes_.LostCompletion();
   context_.timers.RunAfter(absl::ZeroDuration(), loss_guard_.Wrap([this] {
     EnterError("as its completion queue is full");
-    context_.listener.OnEvent(verbs::EventType::kQpFatal);
+    context_.listener.OnEvent(verbs::AsyncEventType::kQpFatal);
   }));
 }
 

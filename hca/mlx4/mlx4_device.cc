@@ -31,23 +31,23 @@ constexpr uint32_t kSpecialQps = 8;  // reserved; four are used
 constexpr uint32_t kLogPage = 12;
 
 constexpr uint64_t kSubscribed =
-    prm::EventBit(prm::EventType::kPortChange) |
-    prm::EventBit(prm::EventType::kPortManagementChange) |
-    prm::EventBit(prm::EventType::kLocalCatastrophicError) |
-    prm::EventBit(prm::EventType::kCqError) |
-    prm::EventBit(prm::EventType::kCommunicationEstablished) |
-    prm::EventBit(prm::EventType::kSendQueueDrained) |
-    prm::EventBit(prm::EventType::kWqCatastrophicError) |
-    prm::EventBit(prm::EventType::kWqInvalidRequest) |
-    prm::EventBit(prm::EventType::kWqAccessError) |
-    prm::EventBit(prm::EventType::kSrqCatastrophicError) |
-    prm::EventBit(prm::EventType::kSrqLastWqe) |
-    prm::EventBit(prm::EventType::kSrqLimit) |
-    prm::EventBit(prm::EventType::kEqOverflow);
+    prm::EventBit(prm::EqeType::kPortChange) |
+    prm::EventBit(prm::EqeType::kPortManagementChange) |
+    prm::EventBit(prm::EqeType::kLocalCatastrophicError) |
+    prm::EventBit(prm::EqeType::kCqError) |
+    prm::EventBit(prm::EqeType::kCommunicationEstablished) |
+    prm::EventBit(prm::EqeType::kSendQueueDrained) |
+    prm::EventBit(prm::EqeType::kWqCatastrophicError) |
+    prm::EventBit(prm::EqeType::kWqInvalidRequest) |
+    prm::EventBit(prm::EqeType::kWqAccessError) |
+    prm::EventBit(prm::EqeType::kSrqCatastrophicError) |
+    prm::EventBit(prm::EqeType::kSrqLastWqe) |
+    prm::EventBit(prm::EqeType::kSrqLimit) |
+    prm::EventBit(prm::EqeType::kEqOverflow);
 
 // Returns whether the subnet manager wants clients to register once more.
 bool IsReregister(const prm::Eqe& event) {
-  if (event.type != prm::EventType::kPortManagementChange ||
+  if (event.type != prm::EqeType::kPortManagementChange ||
       event.subtype != prm::kPortInfoChange) {
     return false;
   }
@@ -56,11 +56,11 @@ bool IsReregister(const prm::Eqe& event) {
   return (change.changed & prm::kClientReregister) != 0;
 }
 
-std::string_view FatalEventText(prm::EventType type) {
+std::string_view FatalEventText(prm::EqeType type) {
   switch (type) {
-    case prm::EventType::kEqOverflow:
+    case prm::EqeType::kEqOverflow:
       return "its queue of events overflowed";
-    case prm::EventType::kCqError:
+    case prm::EqeType::kCqError:
       return "their completion queue has failed";
     default:
       return "one of their queue pairs has failed";
@@ -71,8 +71,9 @@ std::string_view FatalEventText(prm::EventType type) {
 
 absl::StatusOr<std::unique_ptr<Mlx4Device>> Mlx4Device::Start(
     PciFunction& function, Timers& timers, DeviceOptions options) {
-  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<Adapter> adapter,
-                         Adapter::Start(function, timers, std::move(options)));
+  IBEMU_ASSIGN_OR_RETURN(
+      std::unique_ptr<Mlx4Adapter> adapter,
+      Mlx4Adapter::Start(function, timers, std::move(options)));
   std::unique_ptr<Mlx4Device> device(new Mlx4Device(std::move(adapter)));
   IBEMU_RETURN_IF_ERROR(device->StartQueues());
   IBEMU_RETURN_IF_ERROR(device->ReadIdentity());
@@ -84,7 +85,7 @@ absl::StatusOr<std::unique_ptr<Mlx4Device>> Mlx4Device::Start(
   return device;
 }
 
-Mlx4Device::Mlx4Device(std::unique_ptr<Adapter> adapter)
+Mlx4Device::Mlx4Device(std::unique_ptr<Mlx4Adapter> adapter)
     : adapter_(std::move(adapter)),
       timers_(adapter_->timers()),
       mads_(adapter_->commands()),
@@ -256,13 +257,13 @@ bool Mlx4Device::IsFatal(const prm::Eqe& event) const {
       wire::Decode<prm::QueueEvent>(std::as_bytes(std::span(event.data)))
           .number;
   switch (event.type) {
-    case prm::EventType::kEqOverflow:
+    case prm::EqeType::kEqOverflow:
       return true;
-    case prm::EventType::kCqError:
+    case prm::EqeType::kCqError:
       return completions_ && number == completions_->number();
-    case prm::EventType::kWqCatastrophicError:
-    case prm::EventType::kWqInvalidRequest:
-    case prm::EventType::kWqAccessError:
+    case prm::EqeType::kWqCatastrophicError:
+    case prm::EqeType::kWqInvalidRequest:
+    case prm::EqeType::kWqAccessError:
       return has_qps_ && number - first_qpn_ < kSpecialQps;
     default:
       return false;
@@ -277,7 +278,7 @@ void Mlx4Device::OnEvent(const prm::Eqe& event) {
                      Absl(FatalEventText(event.type)))));
   }
   switch (event.type) {
-    case prm::EventType::kCompletion: {
+    case prm::EqeType::kCompletion: {
       const auto queue =
           wire::Decode<prm::QueueEvent>(std::as_bytes(std::span(event.data)));
       if (completions_ && queue.number == completions_->number()) {
@@ -287,22 +288,22 @@ void Mlx4Device::OnEvent(const prm::Eqe& event) {
       }
       return;
     }
-    case prm::EventType::kCommunicationEstablished:
-    case prm::EventType::kSendQueueDrained:
-    case prm::EventType::kWqCatastrophicError:
-    case prm::EventType::kWqInvalidRequest:
-    case prm::EventType::kWqAccessError:
-    case prm::EventType::kSrqCatastrophicError:
-    case prm::EventType::kSrqLastWqe:
-    case prm::EventType::kSrqLimit:
+    case prm::EqeType::kCommunicationEstablished:
+    case prm::EqeType::kSendQueueDrained:
+    case prm::EqeType::kWqCatastrophicError:
+    case prm::EqeType::kWqInvalidRequest:
+    case prm::EqeType::kWqAccessError:
+    case prm::EqeType::kSrqCatastrophicError:
+    case prm::EqeType::kSrqLastWqe:
+    case prm::EqeType::kSrqLimit:
       if (verbs_) verbs_->OnEvent(event);
       return;
-    case prm::EventType::kPortChange:
-    case prm::EventType::kPortManagementChange: {
+    case prm::EqeType::kPortChange:
+    case prm::EqeType::kPortManagementChange: {
       const std::span<const std::byte> data =
           std::as_bytes(std::span(event.data));
       const size_t number =
-          event.type == prm::EventType::kPortChange
+          event.type == prm::EqeType::kPortChange
               ? wire::Decode<prm::PortChangeEvent>(data).port
               : wire::Decode<prm::PortManagementEvent>(data).port;
       if (number >= 1 && number <= ports_.size()) {
@@ -313,7 +314,7 @@ void Mlx4Device::OnEvent(const prm::Eqe& event) {
       }
       return;
     }
-    case prm::EventType::kLocalCatastrophicError:
+    case prm::EqeType::kLocalCatastrophicError:
       // Deferred, because the event queue is being read.
       return timers_.RunSoon([weak = std::weak_ptr(self_)] {
         if (const auto self = weak.lock()) {

@@ -16,7 +16,7 @@
 #include "base/timers.h"
 #include "hca/bus/pci_function.h"
 #include "hca/driver/driven_adapter.h"
-#include "hca/mlx4/core/adapter.h"
+#include "hca/mlx4/core/mlx4_adapter.h"
 #include "hca/mlx4/core/mlx4_cq.h"
 #include "hca/mlx4/core/mlx4_eq.h"
 #include "hca/mlx4/core/resources.h"
@@ -39,7 +39,7 @@ class Mlx4Device : public DrivenAdapter {
   // Takes the adapter over and brings it and its ports up, which takes some
   // seconds.  Both references must outlive it.
   //
-  // Errors: those of Adapter::Start(), commands and memory.
+  // Errors: those of Mlx4Adapter::Start(), commands and memory.
   static absl::StatusOr<std::unique_ptr<Mlx4Device>> Start(
       PciFunction& function, Timers& timers, DeviceOptions options);
   // Brings the adapter down and releases it.
@@ -80,7 +80,7 @@ class Mlx4Device : public DrivenAdapter {
   VerbsUse verbs_use() const override { return verbs_->Use(); }
 
  private:
-  explicit Mlx4Device(std::unique_ptr<Adapter> adapter);
+  explicit Mlx4Device(std::unique_ptr<Mlx4Adapter> adapter);
 
   absl::Status StartQueues();
   absl::Status ReadIdentity();
@@ -98,7 +98,7 @@ class Mlx4Device : public DrivenAdapter {
   void Die(const absl::Status& why);
   void DieSoon(const absl::Status& why);
 
-  const std::unique_ptr<Adapter> adapter_;
+  const std::unique_ptr<Mlx4Adapter> adapter_;
   Timers& timers_;
   MadIfc mads_;
   Resources resources_;
@@ -107,7 +107,7 @@ class Mlx4Device : public DrivenAdapter {
   wire::Guid node_guid_{}, system_image_guid_{};
   std::string description_;
   std::unique_ptr<Mlx4Eq> events_;
-  std::map<prm::EventType, uint64_t> event_totals_;
+  std::map<prm::EqeType, uint64_t> event_totals_;
   std::unique_ptr<Mlx4Cq> completions_;
   uint32_t mpt_ = 0;
   bool has_mpt_ = false;

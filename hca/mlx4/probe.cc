@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "hca/bus/pci_config.h"
-#include "hca/mlx4/core/adapter.h"
+#include "hca/mlx4/core/mlx4_adapter.h"
 #include "hca/mlx4/inquiry_text.h"
 
 namespace ibemu::hca::mlx4 {
@@ -20,7 +20,7 @@ absl::Status Probe(PciFunction& function, Timers& timers, DeviceOptions options,
           static_cast<uint16_t>(function.ReadConfig(pci_config::kDevice, 2))) +
       "\n");
   std::string dump;
-  absl::StatusOr<std::unique_ptr<Adapter>> adapter = Adapter::Inquire(
+  absl::StatusOr<std::unique_ptr<Mlx4Adapter>> adapter = Mlx4Adapter::Inquire(
       function, timers, std::move(options), [&](const FirmwareAnswer& answer) {
         print(AnswerText(answer));
         dump += AnswerDump(answer);

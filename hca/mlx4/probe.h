@@ -14,7 +14,7 @@ namespace ibemu::hca::mlx4 {
 
 // Implements hca::ProbeDevice() for this family.
 //
-// Errors: those of Adapter::Inquire().
+// Errors: those of Mlx4Adapter::Inquire().
 absl::Status Probe(PciFunction& function, Timers& timers, DeviceOptions options,
                    const std::function<void(std::string_view)>& print);
 

@@ -2,41 +2,41 @@
 
 namespace ibemu::hca::prm {
 
-std::string_view Name(EventType type) {
+std::string_view Name(EqeType type) {
   switch (type) {
-    case EventType::kCompletion:
+    case EqeType::kCompletion:
       return "completion";
-    case EventType::kPathMigration:
+    case EqeType::kPathMigration:
       return "path_migration";
-    case EventType::kCommunicationEstablished:
+    case EqeType::kCommunicationEstablished:
       return "communication_established";
-    case EventType::kSendQueueDrained:
+    case EqeType::kSendQueueDrained:
       return "send_queue_drained";
-    case EventType::kCqError:
+    case EqeType::kCqError:
       return "completion_queue_error";
-    case EventType::kWqCatastrophicError:
+    case EqeType::kWqCatastrophicError:
       return "work_queue_catastrophic_error";
-    case EventType::kPathMigrationFailed:
+    case EqeType::kPathMigrationFailed:
       return "path_migration_failed";
-    case EventType::kLocalCatastrophicError:
+    case EqeType::kLocalCatastrophicError:
       return "local_catastrophic_error";
-    case EventType::kPortChange:
+    case EqeType::kPortChange:
       return "port_change";
-    case EventType::kCommand:
+    case EqeType::kCommand:
       return "command";
-    case EventType::kEqOverflow:
+    case EqeType::kEqOverflow:
       return "event_queue_overflow";
-    case EventType::kWqInvalidRequest:
+    case EqeType::kWqInvalidRequest:
       return "work_queue_invalid_request";
-    case EventType::kWqAccessError:
+    case EqeType::kWqAccessError:
       return "work_queue_access_error";
-    case EventType::kSrqCatastrophicError:
+    case EqeType::kSrqCatastrophicError:
       return "shared_receive_queue_catastrophic_error";
-    case EventType::kSrqLastWqe:
+    case EqeType::kSrqLastWqe:
       return "shared_receive_queue_last_wqe";
-    case EventType::kSrqLimit:
+    case EqeType::kSrqLimit:
       return "shared_receive_queue_limit";
-    case EventType::kPortManagementChange:
+    case EqeType::kPortManagementChange:
       return "port_management_change";
   }
   return "?";

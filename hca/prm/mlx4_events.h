@@ -12,7 +12,7 @@
 
 namespace ibemu::hca::prm {
 
-enum class EventType : uint8_t {
+enum class EqeType : uint8_t {
   kCompletion = 0x00,
   kPathMigration = 0x01,
   kCommunicationEstablished = 0x02,
@@ -33,10 +33,10 @@ enum class EventType : uint8_t {
 };
 // Returns the event's name in lower case with underscores, such as
 // "port_change"; "?" for a number that has none.
-std::string_view Name(EventType type);
+std::string_view Name(EqeType type);
 // Returns the bit of an event in in_param of MAP_EQ, which selects the events
 // that go to an EQ.
-constexpr uint64_t EventBit(EventType type) {
+constexpr uint64_t EventBit(EqeType type) {
   return uint64_t{1} << static_cast<int>(type);
 }
 
@@ -112,7 +112,7 @@ static_assert(wire::Tiles<EqContext>());
 struct Eqe {
   static constexpr int kBits = 32 * 8;
 
-  EventType type = EventType::kCompletion;
+  EqeType type = EqeType::kCompletion;
   uint8_t subtype = 0;
   std::array<uint8_t, 24> data{};
   bool owner = false;

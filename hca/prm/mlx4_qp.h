@@ -11,7 +11,7 @@
 
 namespace ibemu::hca::prm {
 
-enum class QpState : uint8_t {
+enum class QpContextState : uint8_t {
   kReset = 0,
   kInit = 1,
   kRtr = 2,
@@ -101,7 +101,7 @@ constexpr int SlOfSchedQueue(uint8_t queue) { return queue >> 2 & 0xf; }
 struct QpContext {
   static constexpr int kBits = 0xf8 * 8;
 
-  QpState state = QpState::kReset;
+  QpContextState state = QpContextState::kReset;
   QpService service = QpService::kRc;
   uint8_t pm_state = 0;
   uint32_t pd = 0;

@@ -79,8 +79,8 @@ absl::StatusOr<ConnectedQueue::QpHandle> ConnectedQueue::CreateQp() {
   return QpHandle(pair.qp.get(), Retire{this});
 }
 
-void ConnectedQueue::Pair::OnEvent(verbs::EventType type) {
-  if (type != verbs::EventType::kLastWqeReached) return;
+void ConnectedQueue::Pair::OnEvent(verbs::AsyncEventType type) {
+  if (type != verbs::AsyncEventType::kLastWqeReached) return;
   ended = true;
   queue.drain_.Request();
 }

@@ -73,7 +73,7 @@ class ConnectedQueue final : private verbs::CqListener {
   // A queue pair, until it has gone.
   struct Pair final : verbs::ObjectListener {
     explicit Pair(ConnectedQueue& its) : queue(its) {}
-    void OnEvent(verbs::EventType type) override;
+    void OnEvent(verbs::AsyncEventType type) override;
 
     ConnectedQueue& queue;
     std::unique_ptr<verbs::Qp> qp;
@@ -93,7 +93,7 @@ class ConnectedQueue final : private verbs::CqListener {
   // verbs::CqListener
   void OnArrival() override { drain_.Request(); }
   void OnCompletion() override {}
-  void OnEvent(verbs::EventType /*type*/) override {}
+  void OnEvent(verbs::AsyncEventType /*type*/) override {}
 
   verbs::Provider& provider_;
   Listener& listener_;

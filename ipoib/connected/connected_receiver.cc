@@ -51,9 +51,9 @@ absl::Status ConnectedReceiver::Accept(Connection& connection,
                                  .private_data = EncodeConnectionData(qpn_)});
 }
 
-void ConnectedReceiver::OnCmEvent(cm::CmId& id, const cm::Event& event) {
-  const bool connected = event.kind == cm::Event::Kind::kRtu ||
-                         event.kind == cm::Event::Kind::kEstablished;
+void ConnectedReceiver::OnCmEvent(cm::CmId& id, const cm::CmEvent& event) {
+  const bool connected = event.kind == cm::CmEvent::Kind::kRtu ||
+                         event.kind == cm::CmEvent::Kind::kEstablished;
   if (connected) return;
   std::erase_if(connections_, [&id](const Connection& connection) {
     return connection.id.get() == &id;

@@ -49,7 +49,7 @@ class ConnectedReceiver final : private cm::CmListener, private cm::CmIdOwner {
   void OnRequest(std::unique_ptr<cm::CmId> id,
                  const cm::Arrived& arrived) override;
   // cm::CmIdOwner
-  void OnCmEvent(cm::CmId& id, const cm::Event& event) override;
+  void OnCmEvent(cm::CmId& id, const cm::CmEvent& event) override;
 
   cm::ConnectionManager& cm_;
   ConnectedQueue& queue_;

@@ -59,7 +59,7 @@ absl::Status ConnectedSender::Connect(
 }
 
 absl::Status ConnectedSender::Finish(Neighbor& neighbor,
-                                     const cm::Event& reply) {
+                                     const cm::CmEvent& reply) {
   IBEMU_ASSIGN_OR_RETURN(const size_t longest,
                          LongestMessage(reply.private_data));
   IBEMU_RETURN_IF_ERROR(BringUp(*neighbor.id, neighbor.psn, *neighbor.qp));
@@ -78,11 +78,11 @@ void ConnectedSender::Transmit(Neighbor& neighbor, const Datagram& datagram) {
   queue_.Send(*neighbor.qp, datagram);
 }
 
-void ConnectedSender::OnCmEvent(cm::CmId& id, const cm::Event& event) {
+void ConnectedSender::OnCmEvent(cm::CmId& id, const cm::CmEvent& event) {
   const Place place = Find(
       [&id](const Neighbor& neighbor) { return neighbor.id.get() == &id; });
-  const bool connects =
-      event.kind == cm::Event::Kind::kRep && Finish(place->second, event).ok();
+  const bool connects = event.kind == cm::CmEvent::Kind::kRep &&
+                        Finish(place->second, event).ok();
   if (!connects) Drop(place);
 }
 

@@ -74,7 +74,7 @@ class ConnectedSender final : private cm::CmIdOwner {
 
   absl::Status Connect(const Key& key, const Source& from,
                        const absl::StatusOr<mad::PathRecord>& path);
-  absl::Status Finish(Neighbor& neighbor, const cm::Event& reply);
+  absl::Status Finish(Neighbor& neighbor, const cm::CmEvent& reply);
   void Transmit(Neighbor& neighbor, const Datagram& datagram);
   void Drop(Place place);
   void MakeRoom();
@@ -83,7 +83,7 @@ class ConnectedSender final : private cm::CmIdOwner {
   Place Find(Has&& has);
 
   // cm::CmIdOwner
-  void OnCmEvent(cm::CmId& id, const cm::Event& event) override;
+  void OnCmEvent(cm::CmId& id, const cm::CmEvent& event) override;
 
   mad::SaClient& sa_;
   cm::ConnectionManager& cm_;

@@ -80,8 +80,8 @@ MacAddress SwitchPort::mac() const {
   return mac;
 }
 
-void SwitchPort::OnDeviceEvent(verbs::EventType type, int port) {
-  if (type == verbs::EventType::kDeviceFatal) gone_ = true;
+void SwitchPort::OnDeviceEvent(verbs::AsyncEventType type, int port) {
+  if (type == verbs::AsyncEventType::kDeviceFatal) gone_ = true;
   if (gone_ || port == parts_.port) refresh_.Request();
 }
 

@@ -80,7 +80,7 @@ class SwitchPort final : public Carrier,
   void Announce();
 
   // verbs::AsyncEventListener
-  void OnDeviceEvent(verbs::EventType type, int port) override;
+  void OnDeviceEvent(verbs::AsyncEventType type, int port) override;
   // DatagramQueue::Listener
   void OnDatagram(const DatagramQueue::Datagram& datagram) override;
   void OnRoom() override { device_.OnRoom(); }

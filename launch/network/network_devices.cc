@@ -88,15 +88,15 @@ void WriteSetting(const std::string& path, std::string_view text) {
 }  // namespace
 
 absl::StatusOr<UniqueFd> MakeNetworkDevice(const std::string& name,
-                                           DeviceKind kind) {
+                                           NetworkDeviceKind kind) {
   UniqueFd tun(open(kTun, O_RDWR | O_NONBLOCK | O_CLOEXEC));
   if (!tun.valid()) return TunFailed(errno);
   ifreq request = RequestFor(name);
   constexpr short kTunFlags = IFF_TUN | IFF_NO_PI;
   constexpr short kTapFlags = IFF_TAP | IFF_NO_PI;
-  request.ifr_flags = kind == DeviceKind::kIpoib ? kTunFlags : kTapFlags;
+  request.ifr_flags = kind == NetworkDeviceKind::kIpoib ? kTunFlags : kTapFlags;
   if (ioctl(tun.get(), TUNSETIFF, &request) != 0) return TunFailed(errno);
-  if (kind == DeviceKind::kEthernet) return tun;
+  if (kind == NetworkDeviceKind::kEthernet) return tun;
   // What programs that look for InfiniBand look at.
   if (ioctl(tun.get(), TUNSETLINK, ARPHRD_INFINIBAND) != 0) {
     return absl::ErrnoToStatus(errno, "TUNSETLINK");
@@ -142,7 +142,7 @@ absl::Status BringUpNetwork(const std::vector<NetworkDevice>& devices) {
 
 absl::Status TryNetwork() {
   IBEMU_RETURN_IF_ERROR(EnterNamespaces(Network::kOwn).status());
-  return MakeNetworkDevice("ib0", DeviceKind::kIpoib).status();
+  return MakeNetworkDevice("ib0", NetworkDeviceKind::kIpoib).status();
 }
 
 }  // namespace ibemu::launch

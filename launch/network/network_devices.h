@@ -24,14 +24,14 @@ struct NetworkDevice {
 };
 
 // An interface of IPoIB is a TUN device, one of Ethernet a TAP device.
-enum class DeviceKind { kIpoib, kEthernet };
+enum class NetworkDeviceKind { kIpoib, kEthernet };
 
 // Makes a device in this process's network namespace, down and without an
 // address.  It goes when the last copy of the result is closed.
 //
 // Errors: with the cure, that /dev/net/tun is missing, or may not be used.
 absl::StatusOr<UniqueFd> MakeNetworkDevice(const std::string& name,
-                                           DeviceKind kind);
+                                           NetworkDeviceKind kind);
 
 // Brings up the loopback interface, lets everybody of this process's group
 // ping, and brings up each device with its addresses, and the routes to their

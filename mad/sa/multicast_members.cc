@@ -76,8 +76,8 @@ class MulticastMembers::Impl final : public verbs::AsyncEventListener,
   }
 
   // verbs::AsyncEventListener
-  void OnDeviceEvent(verbs::EventType type, int port) override {
-    using enum verbs::EventType;
+  void OnDeviceEvent(verbs::AsyncEventType type, int port) override {
+    using enum verbs::AsyncEventType;
     if (port != port_) return;
     if (type != kPortError && type != kLidChange && type != kClientReregister) {
       return;

@@ -12,7 +12,7 @@
 #include "mad/sa/multicast_members.h"
 #include "mad/sa/sa_client.h"
 #include "rdma_cm/host/id_table.h"
-#include "rdma_cm/host/services.h"
+#include "rdma_cm/host/service_table.h"
 #include "wire/ip_address.h"
 
 namespace ibemu::rdma_cm {
@@ -38,7 +38,7 @@ class Adapter {
   ipoib::Interface* interface(int port, uint16_t pkey,
                               const wire::IpAddress& address = {});
   // The ports of the host and who listens, over cm().
-  virtual Services& services() = 0;
+  virtual ServiceTable& services() = 0;
   // The ids that listen or are connected by it.
   virtual IdTable& ids() = 0;
 };

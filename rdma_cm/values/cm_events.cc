@@ -6,8 +6,8 @@ namespace ibemu::rdma_cm {
 namespace {
 
 // The peer's depths are told crossed: what it initiates, we respond to.
-Event EventOfReply(const cm::Event& event) {
-  const cm::Reply& reply = event.reply;
+Event EventOfReply(const cm::CmEvent& event) {
+  const cm::CmReply& reply = event.reply;
   return {.type = EventType::kConnectResponse,
           .parameters =
               ConnectionParameters{.qp_num = reply.qpn,
@@ -22,8 +22,8 @@ Event EventOfReply(const cm::Event& event) {
 
 }  // namespace
 
-Event EventOfConnection(const cm::Event& event) {
-  using Kind = cm::Event::Kind;
+Event EventOfConnection(const cm::CmEvent& event) {
+  using Kind = cm::CmEvent::Kind;
   switch (event.kind) {
     case Kind::kRep:
       return EventOfReply(event);
@@ -52,7 +52,8 @@ Event EventOfConnection(const cm::Event& event) {
   return {.type = EventType::kUnreachable, .status = event_status::kTimedOut};
 }
 
-Event EventOfRequest(const cm::Request& request, std::vector<std::byte> data) {
+Event EventOfRequest(const cm::CmRequest& request,
+                     std::vector<std::byte> data) {
   return {
       .type = EventType::kConnectRequest,
       .parameters =

@@ -12,10 +12,10 @@ namespace ibemu::rdma_cm {
 
 // Returns the event of a connection (cma_ib_handler()).
 // REQUIRES: it is not one of service ID resolution.
-Event EventOfConnection(const cm::Event& event);
+Event EventOfConnection(const cm::CmEvent& event);
 
 // Return the event of a request whose user data are `data`.
-Event EventOfRequest(const cm::Request& request, std::vector<std::byte> data);
+Event EventOfRequest(const cm::CmRequest& request, std::vector<std::byte> data);
 Event EventOfSidrRequest(std::vector<std::byte> data);
 
 }  // namespace ibemu::rdma_cm

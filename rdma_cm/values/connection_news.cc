@@ -2,9 +2,9 @@
 
 namespace ibemu::rdma_cm {
 
-std::optional<ConnectionNews> NewsOf(const cm::Event& event,
+std::optional<ConnectionNews> NewsOf(const cm::CmEvent& event,
                                      bool has_disconnected) {
-  using Kind = cm::Event::Kind;
+  using Kind = cm::CmEvent::Kind;
   using News = ConnectionNews::State;
   switch (event.kind) {
     case Kind::kReqError:

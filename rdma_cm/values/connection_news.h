@@ -34,7 +34,7 @@ struct ConnectionNews {
 
 // Returns what an event of the communication manager tells; nothing if it is no
 // step.  `has_disconnected`: the id's owner did, by a call.
-std::optional<ConnectionNews> NewsOf(const cm::Event& event,
+std::optional<ConnectionNews> NewsOf(const cm::CmEvent& event,
                                      bool has_disconnected);
 
 // Returns what the communication manager tells the peer when the id of a

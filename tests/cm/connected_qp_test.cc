@@ -42,7 +42,7 @@ TEST(ConnectedQpTest, InitHasPortPKeyAndAccess) {
   EXPECT_EQ(init.qp_access_flags, 0xeu);  // write, read, atomic
 
   Connection none({.comm_id = kOwnId});
-  Request request = RequestToPeer();
+  CmRequest request = RequestToPeer();
   request.responder_resources = 0;
   ASSERT_TRUE(none.SendReq(kStart, request, WayToPeer()).ok());
   EXPECT_EQ(Get(none, QpState::kInit).qp_access_flags, 2u);

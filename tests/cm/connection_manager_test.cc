@@ -11,7 +11,7 @@ namespace ibemu::cm {
 namespace {
 
 using absl::StatusCode;
-using Kind = Event::Kind;
+using Kind = CmEvent::Kind;
 
 class ConnectionManagerTest : public CmTest {
  protected:
@@ -82,7 +82,7 @@ TEST_F(ConnectionManagerTest, CommunicationIdsDifferAndAreNotZero) {
 TEST_F(ConnectionManagerTest, AHostConnectsToItself) {
   auto listening = client_.manager->Listen(kService, client_.user);
   ASSERT_TRUE(listening.ok());
-  Request request = Ask();
+  CmRequest request = Ask();
   request.path.dgid = request.path.sgid;
   request.path.dlid = request.path.slid;
   id_ = client_.manager->Create(server_.user);
@@ -544,7 +544,7 @@ TEST_F(DestructionTest, OfAnEstablishedOneDisconnectsOnce) {
 
 TEST_F(DestructionTest, WithinAnEventIsAllowed) {
   SendRequest();
-  client_.user.on_event = [this](CmId& id, const Event&) {
+  client_.user.on_event = [this](CmId& id, const CmEvent&) {
     EXPECT_EQ(&id, id_.get());
     id_.reset();
   };
@@ -557,7 +557,7 @@ TEST_F(DestructionTest, WithinTheEventOfATimerIsAllowed) {
   lose_ = [](const Node&, Message) { return true; };
   id_ = client_.manager->Create(client_.user);
   ASSERT_TRUE(id_->SendReq(Ask()).ok());
-  client_.user.on_event = [this](CmId&, const Event&) { id_.reset(); };
+  client_.user.on_event = [this](CmId&, const CmEvent&) { id_.reset(); };
   timers_.RunFor(absl::Seconds(100));
   EXPECT_THAT(client_.user.TakeKinds(), ElementsAre(Kind::kReqError));
   EXPECT_TRUE(timers_.idle());
@@ -604,7 +604,7 @@ TEST_F(ConnectionManagerTest, APortWhoseClassIsTakenConnectsNothing) {
   auto host = std::make_shared<mad::Host>(timers_, device);
   ConnectionManager first(timers_, host, Random(1), 0);
   ConnectionManager second(timers_, host, Random(1), 0);
-  Request request = Ask();
+  CmRequest request = Ask();
   request.path.sgid = device.port(1).gids[0];
   auto id = second.Create(client_.user);
   EXPECT_EQ(id->SendReq(request).code(), StatusCode::kUnavailable);

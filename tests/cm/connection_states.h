@@ -61,7 +61,7 @@ inline Route WayToPeer() {
           .packet_life_time = 18};
 }
 
-inline Request RequestToPeer() {
+inline CmRequest RequestToPeer() {
   return {.path = {.dgid = {0xfe80, 2},
                    .sgid = {0xfe80, 1},
                    .dlid = wire::Lid{2},
@@ -80,7 +80,7 @@ inline Request RequestToPeer() {
           .rnr_retry_count = 7};
 }
 
-inline Reply ReplyToPeer() {
+inline CmReply ReplyToPeer() {
   return {.qpn = kOwnQpn,
           .starting_psn = 0xdef,
           .responder_resources = 2,

@@ -13,7 +13,7 @@
 namespace ibemu::cm {
 namespace {
 
-using Kind = Event::Kind;
+using Kind = CmEvent::Kind;
 
 TEST(ConnectionTest, EveryStateIsReached) {
   for (const State state : kConnectionStates) {
@@ -306,11 +306,11 @@ TEST(ConnectionTest, PrivateDataFitIntoTheirMessage) {
   const std::span all(data);
   for (const bool fits : {true, false}) {
     const size_t more = fits ? 0 : 1;
-    Request request = RequestToPeer();
+    CmRequest request = RequestToPeer();
     request.private_data.resize(92 + more);
     EXPECT_EQ(In(State::kIdle).SendReq(kStart, request, WayToPeer()).ok(),
               fits);
-    Reply reply = ReplyToPeer();
+    CmReply reply = ReplyToPeer();
     reply.private_data.resize(196 + more);
     EXPECT_EQ(In(State::kReqReceived).SendRep(kStart, reply).ok(), fits);
     EXPECT_EQ(In(State::kRepReceived).SendRtu(all.first(224 + more)).ok(),
@@ -335,7 +335,7 @@ TEST(ConnectionTest, PrivateDataFitIntoTheirMessage) {
 }
 
 TEST(ConnectionTest, OnlyRcAndUcAreConnected) {
-  Request request = RequestToPeer();
+  CmRequest request = RequestToPeer();
   request.qp_type = verbs::QpType::kUd;
   EXPECT_FALSE(In(State::kIdle).SendReq(kStart, request, WayToPeer()).ok());
   request.qp_type = verbs::QpType::kUc;

@@ -11,7 +11,7 @@ namespace ibemu::cm {
 namespace {
 
 using ::testing::ElementsAre;
-using Kind = Event::Kind;
+using Kind = CmEvent::Kind;
 
 // What a connection did by its timer alone: when it sent again, and its event.
 struct Course {
@@ -53,7 +53,7 @@ TEST(ConnectionTimersTest, AReqGoesOutSixteenTimesIn98Seconds) {
 
 TEST(ConnectionTimersTest, AReqToItselfIsGivenUpAfter66Seconds) {
   Connection it({.comm_id = kOwnId});
-  Request request = RequestToPeer();
+  CmRequest request = RequestToPeer();
   request.path.packet_life_time = 0;
   ASSERT_TRUE(it.SendReq(kStart, request, WayToPeer()).ok());
   EXPECT_EQ(CourseOf(it).told_after, 16 * absl::Milliseconds(4098));

@@ -45,7 +45,7 @@ class CmDevice : public testing::FakeDevice {
 // A User records what it is told, and keeps the ids that requests make.
 class User : public CmIdOwner, public CmListener {
  public:
-  void OnCmEvent(CmId& id, const Event& event) override {
+  void OnCmEvent(CmId& id, const CmEvent& event) override {
     events.push_back(event);
     if (on_event) on_event(id, event);
   }
@@ -60,18 +60,18 @@ class User : public CmIdOwner, public CmListener {
   }
 
   // Returns the kinds of the events since the last call.
-  std::vector<Event::Kind> TakeKinds() {
-    std::vector<Event::Kind> kinds;
-    for (const Event& event : std::exchange(events, {})) {
+  std::vector<CmEvent::Kind> TakeKinds() {
+    std::vector<CmEvent::Kind> kinds;
+    for (const CmEvent& event : std::exchange(events, {})) {
       kinds.push_back(event.kind);
     }
     return kinds;
   }
 
-  std::vector<Event> events;
+  std::vector<CmEvent> events;
   std::vector<Arrived> requests;
   std::vector<std::unique_ptr<CmId>> ids;
-  std::function<void(CmId&, const Event&)> on_event;
+  std::function<void(CmId&, const CmEvent&)> on_event;
   std::function<void(std::unique_ptr<CmId>, const Arrived&)> on_request;
 };
 
@@ -133,7 +133,7 @@ class CmTest : public ::testing::Test {
             .rate = 7,
             .packet_life_time = kLifeTime};
   }
-  static Request Ask(uint32_t qpn = 0x111) {
+  static CmRequest Ask(uint32_t qpn = 0x111) {
     return {.path = Path(),
             .service_id = kService,
             .qpn = qpn,
@@ -145,7 +145,7 @@ class CmTest : public ::testing::Test {
             .rnr_retry_count = 6,
             .private_data = {std::byte{1}, std::byte{2}}};
   }
-  static Reply Answer(uint32_t qpn = 0x222) {
+  static CmReply Answer(uint32_t qpn = 0x222) {
     return {.qpn = qpn,
             .starting_psn = 0xbbbbbb,
             .responder_resources = 2,
@@ -200,8 +200,8 @@ class CmTest : public ::testing::Test {
     Settle();
     ASSERT_TRUE(id_->SendRtu({}).ok());
     Settle();
-    ASSERT_THAT(client_.user.TakeKinds(), ElementsAre(Event::Kind::kRep));
-    ASSERT_THAT(server_.user.TakeKinds(), ElementsAre(Event::Kind::kRtu));
+    ASSERT_THAT(client_.user.TakeKinds(), ElementsAre(CmEvent::Kind::kRep));
+    ASSERT_THAT(server_.user.TakeKinds(), ElementsAre(CmEvent::Kind::kRtu));
     TakeSent();
   }
 

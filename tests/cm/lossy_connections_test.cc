@@ -7,7 +7,7 @@
 namespace ibemu::cm {
 namespace {
 
-using Kind = Event::Kind;
+using Kind = CmEvent::Kind;
 
 constexpr int kConnections = 20;
 
@@ -20,7 +20,7 @@ class Party : public CmIdOwner, public CmListener {
  public:
   explicit Party(Random random) : random_(random) {}
 
-  void Begin(ConnectionManager& manager, const Request& request) {
+  void Begin(ConnectionManager& manager, const CmRequest& request) {
     Add(manager.Create(*this));
     ASSERT_TRUE(ends_.back().id->SendReq(request).ok());
   }
@@ -35,7 +35,7 @@ class Party : public CmIdOwner, public CmListener {
     Add(std::move(id));
   }
 
-  void OnCmEvent(CmId& id, const Event& event) override {
+  void OnCmEvent(CmId& id, const CmEvent& event) override {
     End& end = Of(id);
     switch (event.kind) {
       case Kind::kRep:

@@ -7,7 +7,7 @@
 namespace ibemu::cm {
 namespace {
 
-using Kind = Event::Kind;
+using Kind = CmEvent::Kind;
 
 class ServiceResolutionTest : public CmTest {
  protected:
@@ -44,7 +44,7 @@ TEST_F(ServiceResolutionTest, AnAnswerNamesTheQueuePair) {
                   .ok());
   Settle();
   ASSERT_THAT(client_.user.events, SizeIs(1));
-  const Event& event = client_.user.events[0];
+  const CmEvent& event = client_.user.events[0];
   EXPECT_EQ(event.kind, Kind::kSidrRep);
   EXPECT_EQ(event.sidr.status, SidrStatus::kSuccess);
   EXPECT_EQ(event.sidr.qpn, 0x333u);

@@ -126,7 +126,7 @@ class Guest {
       here_.PostReceive(qpn, {FakeHost::At(0, 4096)});
     }
     here_.ToRts(qpn, context);
-    Require(here_.Query(qpn).state == prm::QpState::kRts);
+    Require(here_.Query(qpn).state == prm::QpContextState::kRts);
   }
   void StartBoth(uint32_t one, uint32_t other, prm::QpContext context) {
     context.remote_qpn = other;

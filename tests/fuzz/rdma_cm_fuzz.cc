@@ -25,7 +25,7 @@ using Input = testing::FuzzInput;
 
 class Client final : public CountedReplies {
  public:
-  Client(std::shared_ptr<rdma_cm::View> view, WorkerPool& workers)
+  Client(std::shared_ptr<rdma_cm::RdmaCmView> view, WorkerPool& workers)
       : view_(std::move(view)), workers_(workers) {
     Reopen();
   }
@@ -83,7 +83,7 @@ class Client final : public CountedReplies {
     return std::ranges::find(kAnswered, command) != kAnswered.end();
   }
 
-  std::shared_ptr<rdma_cm::View> view_;
+  std::shared_ptr<rdma_cm::RdmaCmView> view_;
   WorkerPool& workers_;
   std::array<std::byte, 1024> room_{};
   std::unique_ptr<RdmaCmFile> file_;
@@ -141,8 +141,9 @@ class Scene {
                       &jobs_};
   std::shared_ptr<testing::LabAdapters> adapters_ =
       std::make_shared<testing::LabAdapters>();
-  std::shared_ptr<rdma_cm::View> view_ =
-      std::make_shared<rdma_cm::View>(lab_.timers(), adapters_, Random(1));
+  std::shared_ptr<rdma_cm::RdmaCmView> view_ =
+      std::make_shared<rdma_cm::RdmaCmView>(lab_.timers(), adapters_,
+                                            Random(1));
   std::array<Client, 2> clients_ = {Client(view_, workers_),
                                     Client(view_, workers_)};
 };

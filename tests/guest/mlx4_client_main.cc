@@ -15,17 +15,17 @@
 #include "hca/bus/pci_address.h"
 #include "hca/bus/pci_sysfs.h"
 #include "hca/bus/vfio_pci.h"
-#include "hca/mlx4/core/adapter.h"
+#include "hca/mlx4/core/mlx4_adapter.h"
 #include "hca/prm/mlx4_hca.h"
 #include "loop/loop.h"
 
 namespace {
 
 using ibemu::hca::DmaMemory;
-using ibemu::hca::mlx4::Adapter;
+using ibemu::hca::mlx4::Mlx4Adapter;
 
 // INIT_HCA, with this mailbox.
-void Initialise(Adapter& adapter, const char* what, uint64_t mailbox) {
+void Initialise(Mlx4Adapter& adapter, const char* what, uint64_t mailbox) {
   const absl::Status done =
       adapter.commands()
           .Run(ibemu::hca::prm::Opcode::kInitHca, {}, mailbox)
@@ -42,9 +42,9 @@ absl::Status Try(const std::string& name) {
   IBEMU_ASSIGN_OR_RETURN(const auto loop, ibemu::MakeLoop());
   IBEMU_ASSIGN_OR_RETURN(
       const auto adapter,
-      Adapter::Inquire(*function, *loop,
-                       {.pause = absl::SleepFor, .name = name},
-                       [](const ibemu::hca::mlx4::FirmwareAnswer&) {}));
+      Mlx4Adapter::Inquire(*function, *loop,
+                           {.pause = absl::SleepFor, .name = name},
+                           [](const ibemu::hca::mlx4::FirmwareAnswer&) {}));
   IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<DmaMemory> memory,
                          function->Allocate(4096));
   // A version that firmware refuses: so that it was read can be seen.

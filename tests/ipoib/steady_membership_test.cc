@@ -25,7 +25,7 @@ class SteadyMembershipTest : public mad::SaClientFixture {
     Answer(port_.sent.size() - 1, record, status);
     timers_.RunPending();
   }
-  void Event(verbs::EventType type) {
+  void Event(verbs::AsyncEventType type) {
     provider_.listener->OnDeviceEvent(type, 1);
     timers_.RunPending();
   }
@@ -58,7 +58,7 @@ TEST_F(SteadyMembershipTest, ARefusalIsFollowedByLongerAndLongerPauses) {
 TEST_F(SteadyMembershipTest, ALossIsFollowedByANewJoinAtOnce) {
   membership_.Start(Wanted());
   AnswerLast();
-  Event(verbs::EventType::kClientReregister);
+  Event(verbs::AsyncEventType::kClientReregister);
   EXPECT_THAT(joined_, ElementsAre(true, false));
   EXPECT_THAT(port_.sent, SizeIs(2));
   AnswerLast();
@@ -68,7 +68,7 @@ TEST_F(SteadyMembershipTest, ALossIsFollowedByANewJoinAtOnce) {
 TEST_F(SteadyMembershipTest, WhoStopsAfterALossJoinsNothing) {
   membership_.Start(Wanted());
   AnswerLast();
-  provider_.listener->OnDeviceEvent(verbs::EventType::kPortError, 1);
+  provider_.listener->OnDeviceEvent(verbs::AsyncEventType::kPortError, 1);
   timers_.RunSoon([this] { membership_.Stop(); });
   timers_.RunFor(absl::Seconds(60));
   EXPECT_THAT(joined_, ElementsAre(true, false));

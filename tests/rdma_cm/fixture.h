@@ -33,7 +33,7 @@ class Program {
   Program(testing::RdmaCmLab& lab, int host)
       : adapters_(std::make_shared<testing::LabAdapters>()) {
     adapters_->Add(lab.host(host));
-    view_ = std::make_shared<View>(lab.timers(), adapters_, Random(7));
+    view_ = std::make_shared<RdmaCmView>(lab.timers(), adapters_, Random(7));
     channel_ = Open();
   }
 
@@ -77,7 +77,7 @@ class Program {
 
  private:
   std::shared_ptr<testing::LabAdapters> adapters_;
-  std::shared_ptr<View> view_;
+  std::shared_ptr<RdmaCmView> view_;
   std::unique_ptr<Channel> channel_;
 };
 

@@ -219,7 +219,7 @@ TEST_F(ObjectsTest, CountsTheEventsThatWereRead) {
   const auto first = events.Take();
   provider_.cq->listener.OnCompletion();
   EXPECT_EQ(ReadAs<ib_uverbs_comp_event_desc>(first).cq_handle, 0xabcu);
-  provider_.cq->listener.OnEvent(EventType::kCqError);
+  provider_.cq->listener.OnEvent(AsyncEventType::kCqError);
   given_.at(10)->Take();
 
   const auto destroyed =

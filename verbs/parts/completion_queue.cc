@@ -81,7 +81,7 @@ bool CompletionQueue::Push(Entry entry) {
   if (overrun_) return false;
   if (entries_.size() >= size_ && waiting() >= size_) {
     overrun_ = true;
-    listener_.OnEvent(verbs::EventType::kCqError);
+    listener_.OnEvent(verbs::AsyncEventType::kCqError);
     return false;
   }
   verbs::WorkCompletion& completion = entry.completion;

@@ -63,7 +63,7 @@ std::optional<verbs::ReceiveRequest> SharedReceiveQueue::Take() {
   std::optional<verbs::ReceiveRequest> request = queue_.Take();
   if (limit_ != 0 && queue_.size() < limit_) {
     limit_ = 0;
-    listener_.OnEvent(verbs::EventType::kSrqLimit);
+    listener_.OnEvent(verbs::AsyncEventType::kSrqLimit);
   }
   return request;
 }

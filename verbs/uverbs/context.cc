@@ -83,7 +83,7 @@ void Context::Execute(Bytes written, pid_t caller, CommandCall::Done done,
                    .undo = std::move(call.undo)});
 }
 
-void Context::OnDeviceEvent(EventType type, int port) {
+void Context::OnDeviceEvent(AsyncEventType type, int port) {
   const ib_uverbs_async_event_desc event = {
       .element = static_cast<uint64_t>(port),
       .event_type = static_cast<uint32_t>(type),

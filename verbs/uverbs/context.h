@@ -67,7 +67,7 @@ class Context final : private AsyncEventListener {
   uint64_t process() const override { return objects_.process; }
 
  private:
-  void OnDeviceEvent(EventType type, int port) override;
+  void OnDeviceEvent(AsyncEventType type, int port) override;
   bool IsOfProgram() const override { return true; }
 
   DeviceAttributes Attributes() const;

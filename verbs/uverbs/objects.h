@@ -66,7 +66,7 @@ class EventSource {
   EventSource(const EventSource&) = delete;
   EventSource& operator=(const EventSource&) = delete;
 
-  void Push(EventType type) {
+  void Push(AsyncEventType type) {
     const ib_uverbs_async_event_desc event = {
         .element = user_handle_,
         .event_type = static_cast<uint32_t>(type),
@@ -110,7 +110,7 @@ struct CqObject final : CqListener {
     if (channel != nullptr) channel->Forget(&completions_delivered);
   }
 
-  void OnEvent(EventType type) override { events.Push(type); }
+  void OnEvent(AsyncEventType type) override { events.Push(type); }
   void OnArrival() override {
     tells_of_old = false;
     if (*keeper != nullptr) (*keeper)->OnArrival(*this);
@@ -150,7 +150,7 @@ struct SrqObject final : ObjectListener {
   SrqObject(std::shared_ptr<EventQueue> async, uint64_t user_handle)
       : events(std::move(async), user_handle) {}
 
-  void OnEvent(EventType type) override { events.Push(type); }
+  void OnEvent(AsyncEventType type) override { events.Push(type); }
 
   Use pd;
   EventSource events;
@@ -163,7 +163,7 @@ struct QpObject final : ObjectListener {
            uint64_t user_handle)
       : client(own_client), events(std::move(async), user_handle) {}
 
-  void OnEvent(EventType type) override { events.Push(type); }
+  void OnEvent(AsyncEventType type) override { events.Push(type); }
   void OnNoReceive() override { client.OnNoReceive(); }
 
   ContextClient& client;

@@ -31,7 +31,7 @@ bool FetchResponder::ContinueRead(const std::shared_ptr<ResponderStep>& step) {
   if (!range.ok()) {
     step->done = true;
     step->refusal = Syndrome::kAccessError;
-    step->event = verbs::EventType::kQpAccessError;
+    step->event = verbs::AsyncEventType::kQpAccessError;
     return true;
   }
   const verbs::Buffer buffer = qp_.bounces.Take(size);
@@ -81,7 +81,7 @@ bool FetchResponder::ContinueAtomic(
   if (!range.ok()) {
     step->done = true;
     step->refusal = Syndrome::kAccessError;
-    step->event = verbs::EventType::kQpAccessError;
+    step->event = verbs::AsyncEventType::kQpAccessError;
     return true;
   }
   step->reaching = true;
@@ -117,7 +117,7 @@ void FetchResponder::OnAtomicDone(ResponderStep& step,
   step.done = true;
   if (absl::IsPermissionDenied(original.status())) {
     step.refusal = Syndrome::kAccessError;
-    step.event = verbs::EventType::kQpAccessError;
+    step.event = verbs::AsyncEventType::kQpAccessError;
   } else {
     step.status = original.status();
   }

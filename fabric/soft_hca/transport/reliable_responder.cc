@@ -52,11 +52,11 @@ void ReliableResponder::OnDuplicate(const Transport& request) {
 void ReliableResponder::OnFetch(const Transport& request) {
   if (message_.begun()) {
     NoteDenied(request, "a request came before the last message had ended");
-    return Refuse(Syndrome::kInvalidRequest, EventType::kQpRequestError);
+    return Refuse(Syndrome::kInvalidRequest, AsyncEventType::kQpRequestError);
   }
   if (qp_.attributes.max_dest_rd_atomic == 0) {
     NoteDenied(request, "max_dest_rd_atomic is 0: it takes no RDMA READ");
-    return Refuse(Syndrome::kInvalidRequest, EventType::kQpAccessError);
+    return Refuse(Syndrome::kInvalidRequest, AsyncEventType::kQpAccessError);
   }
   const uint32_t right = request.IsAtomic() ? verbs::access::kRemoteAtomic
                                             : verbs::access::kRemoteRead;
@@ -66,21 +66,21 @@ void ReliableResponder::OnFetch(const Transport& request) {
                    ? "qp_access_flags of the queue pair lack remote atomics"
                    : "qp_access_flags of the queue pair lack remote read");
     ++qp_.counters.resp_remote_access_errors;
-    return Refuse(Syndrome::kAccessError, EventType::kQpAccessError);
+    return Refuse(Syndrome::kAccessError, AsyncEventType::kQpAccessError);
   }
   const auto memory = qp_.keys.Find(request.key, qp_.init.pd, request.address,
                                     request.length, right);
   if (!memory.ok()) {
     NoteDenied(request, memory.status().message());
     ++qp_.counters.resp_remote_access_errors;
-    return Refuse(Syndrome::kAccessError, EventType::kQpAccessError);
+    return Refuse(Syndrome::kAccessError, AsyncEventType::kQpAccessError);
   }
   if (request.IsAtomic() && request.address % kAtomicBytes != 0) {
     NoteDenied(request,
                absl::StrFormat("the address %#x of an atomic operation is no "
                                "multiple of %d",
                                request.address, kAtomicBytes));
-    return Refuse(Syndrome::kInvalidRequest, EventType::kQpAccessError);
+    return Refuse(Syndrome::kInvalidRequest, AsyncEventType::kQpAccessError);
   }
   ++(request.IsAtomic() ? qp_.counters.rx_atomic_requests
                         : qp_.counters.rx_read_requests);
@@ -102,12 +102,12 @@ void ReliableResponder::OnFault(PartialMessage::Placed fault) {
     case PartialMessage::Placed::kOk:
       return;
     case PartialMessage::Placed::kInvalid:
-      return Refuse(Syndrome::kInvalidRequest, EventType::kQpRequestError);
+      return Refuse(Syndrome::kInvalidRequest, AsyncEventType::kQpRequestError);
     case PartialMessage::Placed::kBadLength:
-      return Refuse(Syndrome::kInvalidRequest, EventType::kQpAccessError);
+      return Refuse(Syndrome::kInvalidRequest, AsyncEventType::kQpAccessError);
     case PartialMessage::Placed::kAccess:
       ++qp_.counters.resp_remote_access_errors;
-      return Refuse(Syndrome::kAccessError, EventType::kQpAccessError);
+      return Refuse(Syndrome::kAccessError, AsyncEventType::kQpAccessError);
     case PartialMessage::Placed::kNoReceive:
       ++qp_.counters.out_of_buffer;
       told_of_gap_ = true;  // the RNR NAK explains the gap that follows
@@ -125,7 +125,7 @@ void ReliableResponder::OnFault(PartialMessage::Placed fault) {
 // Sends a NAK after the steps in progress, because it also acknowledges all
 // packets before it.
 void ReliableResponder::SendNak(Syndrome syndrome,
-                                std::optional<EventType> event) {
+                                std::optional<AsyncEventType> event) {
   steps_.Add({.done = true,
               .psn = expected_psn_,
               .refusal = syndrome,
@@ -134,7 +134,7 @@ void ReliableResponder::SendNak(Syndrome syndrome,
 
 // Handles an invalid request: sends a NAK that ends the connection.
 void ReliableResponder::Refuse(Syndrome syndrome,
-                               std::optional<EventType> event) {
+                               std::optional<AsyncEventType> event) {
   refused_ = true;
   SendNak(syndrome, event);
 }

@@ -19,7 +19,7 @@ class ReliableResponder final : public Responder {
 
  private:
   using Syndrome = Transport::Syndrome;
-  using EventType = verbs::EventType;
+  using AsyncEventType = verbs::AsyncEventType;
 
   bool InSequence(const Transport& request) override;
   void OnFetch(const Transport& request) override;
@@ -28,8 +28,8 @@ class ReliableResponder final : public Responder {
 
   void OnDuplicate(const Transport& request);
   void NoteDenied(const Transport& request, absl::string_view why);
-  void SendNak(Syndrome syndrome, std::optional<EventType> event);
-  void Refuse(Syndrome syndrome, std::optional<EventType> event);
+  void SendNak(Syndrome syndrome, std::optional<AsyncEventType> event);
+  void Refuse(Syndrome syndrome, std::optional<AsyncEventType> event);
   void RefuseReceive(uint32_t status, Syndrome syndrome);
 
   bool told_of_gap_ = false;  // a NAK asked for the expected packet

@@ -295,7 +295,7 @@ void Requester::TellIfDrained() {
     return;
   }
   tells_drained_ = false;
-  qp_.listener.OnEvent(verbs::EventType::kSendQueueDrained);
+  qp_.listener.OnEvent(verbs::AsyncEventType::kSendQueueDrained);
 }
 
 void Requester::Flush() {

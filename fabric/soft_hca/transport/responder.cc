@@ -16,7 +16,7 @@ void Responder::OnRequest(const Transport& request) {
   if (refused_ || !InSequence(request)) return;
   if (qp_.state == verbs::QpState::kReadyToReceive && !established_) {
     established_ = true;
-    qp_.listener.OnEvent(verbs::EventType::kCommunicationEstablished);
+    qp_.listener.OnEvent(verbs::AsyncEventType::kCommunicationEstablished);
   }
   if (IsFetch(request)) return OnFetch(request);
   const PartialMessage::Placed placed = message_.Add(request);

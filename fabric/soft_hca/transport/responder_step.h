@@ -27,7 +27,7 @@ struct ResponderStep {
   std::optional<Transport::Syndrome> refusal = std::nullopt;
   // The event that tells of a refusal that ends the connection; none if a
   // completion tells of it (IBA vol 1 §11.6.3.2).
-  std::optional<verbs::EventType> event = std::nullopt;
+  std::optional<verbs::AsyncEventType> event = std::nullopt;
   // The request of an RDMA READ or an atomic operation, and the number of bytes
   // of the READ's response that have been sent.
   std::shared_ptr<const Transport> fetch = nullptr;

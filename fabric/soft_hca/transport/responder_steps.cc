@@ -75,7 +75,7 @@ void ResponderSteps::Fail(const ResponderStep& step) {
   if (step.receives) {
     flushed_status_ = verbs::wc_status::kLocalProtection;
   } else if (!step.completion) {
-    qp_.listener.OnEvent(verbs::EventType::kQpAccessError);
+    qp_.listener.OnEvent(verbs::AsyncEventType::kQpAccessError);
   }
   link_.EnterError("as its memory could not be written");
 }

@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "base/status_macros.h"
 #include "hca/bus/pci_function.h"
-#include "hca/mlx4/core/commands.h"
+#include "hca/mlx4/core/firmware_commands.h"
 #include "hca/mlx4/core/icm_tables.h"
 #include "hca/prm/mlx4_dev_cap.h"
 #include "hca/prm/mlx4_management.h"
@@ -63,7 +63,8 @@ class FirmwareClient {
   using Heard = std::function<void(const FirmwareAnswer&)>;
 
   // Both references must outlive it.  `name`: as in the checks above.
-  FirmwareClient(PciFunction& function, Commands& commands, std::string name)
+  FirmwareClient(PciFunction& function, FirmwareCommands& commands,
+                 std::string name)
       : function_(function), commands_(commands), name_(std::move(name)) {}
 
   // Runs the firmware and asks it what there is: fw(), caps() and port() are
@@ -99,7 +100,7 @@ class FirmwareClient {
   absl::Status MapContexts();
   absl::Status InitHca();
   absl::Status CheckHost();
-  // Calls Commands::Ask() and passes the answer to `heard_`.
+  // Calls FirmwareCommands::Ask() and passes the answer to `heard_`.
   template <wire::Structure T>
   absl::StatusOr<T> Query(prm::Opcode opcode, Modifiers modifiers = {}) {
     std::array<std::byte, wire::kBytes<T>> bytes{};
@@ -112,7 +113,7 @@ class FirmwareClient {
   enum class Stage { kNone, kFirmwareMapped, kAuxMapped, kIcmMapped, kRunning };
 
   PciFunction& function_;
-  Commands& commands_;
+  FirmwareCommands& commands_;
   const std::string name_;
   Heard heard_ = [](const FirmwareAnswer&) {};
   Stage stage_ = Stage::kNone;

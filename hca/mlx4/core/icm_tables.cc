@@ -59,7 +59,7 @@ absl::StatusOr<DmaPieces> AllocatePages(PciFunction& function, uint64_t pages) {
   return pieces;
 }
 
-absl::Status GivePages(Commands& commands, prm::Opcode opcode,
+absl::Status GivePages(FirmwareCommands& commands, prm::Opcode opcode,
                        std::optional<uint64_t> icm_address,
                        std::span<const std::unique_ptr<DmaMemory>> memory) {
   std::vector<std::byte> mailbox;

@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "hca/bus/pci_function.h"
-#include "hca/mlx4/core/commands.h"
+#include "hca/mlx4/core/firmware_commands.h"
 #include "hca/mlx4/core/icm_layout.h"
 
 namespace ibemu::hca::mlx4 {
@@ -32,7 +32,7 @@ absl::StatusOr<DmaPieces> AllocatePages(PciFunction& function, uint64_t pages);
 // follow each other (mlx4/fw.c, mlx4_map_cmd).
 //
 // Errors: InvalidArgument if a piece is not whole pages; those of commands.
-absl::Status GivePages(Commands& commands, prm::Opcode opcode,
+absl::Status GivePages(FirmwareCommands& commands, prm::Opcode opcode,
                        std::optional<uint64_t> icm_address,
                        std::span<const std::unique_ptr<DmaMemory>> memory);
 
@@ -46,7 +46,8 @@ class IcmTables {
   static constexpr uint64_t kPiece = 0x10000;  // bytes
 
   // `function` and `commands` must outlive it.
-  IcmTables(PciFunction& function, Commands& commands, const IcmLayout& layout)
+  IcmTables(PciFunction& function, FirmwareCommands& commands,
+            const IcmLayout& layout)
       : function_(function), commands_(commands), layout_(layout) {}
 
   const IcmLayout& layout() const { return layout_; }
@@ -70,7 +71,7 @@ class IcmTables {
 
  private:
   PciFunction& function_;
-  Commands& commands_;
+  FirmwareCommands& commands_;
   const IcmLayout layout_;
   std::map<uint64_t, std::unique_ptr<DmaMemory>> pieces_;  // by ICM address
 };

@@ -39,7 +39,7 @@ absl::StatusOr<std::unique_ptr<Mlx4Eq>> Mlx4Eq::Create(Resources& resources,
 }
 
 Mlx4Eq::~Mlx4Eq() {
-  Adapter& adapter = resources_.adapter();
+  Mlx4Adapter& adapter = resources_.adapter();
   if (subscribed_ != 0) {
     adapter.TakeDown(prm::Opcode::kMapEq, {.in = number_ | prm::kMapEqUnmap},
                      subscribed_);

@@ -186,42 +186,42 @@ std::vector<std::byte> QpMailbox(const prm::QpContext& context,
   return mailbox;
 }
 
-prm::QpState ContextState(verbs::QpState state) {
+prm::QpContextState ContextState(verbs::QpState state) {
   switch (state) {
     case verbs::QpState::kReset:
-      return prm::QpState::kReset;
+      return prm::QpContextState::kReset;
     case verbs::QpState::kInit:
-      return prm::QpState::kInit;
+      return prm::QpContextState::kInit;
     case verbs::QpState::kReadyToReceive:
-      return prm::QpState::kRtr;
+      return prm::QpContextState::kRtr;
     case verbs::QpState::kReadyToSend:
-      return prm::QpState::kRts;
+      return prm::QpContextState::kRts;
     case verbs::QpState::kSendQueueDrain:
-      return prm::QpState::kSqDrained;
+      return prm::QpContextState::kSqDrained;
     case verbs::QpState::kSendQueueError:
-      return prm::QpState::kSqError;
+      return prm::QpContextState::kSqError;
     case verbs::QpState::kError:
       break;
   }
-  return prm::QpState::kError;
+  return prm::QpContextState::kError;
 }
 
-verbs::QpState StateOf(prm::QpState state) {
+verbs::QpState StateOf(prm::QpContextState state) {
   switch (state) {
-    case prm::QpState::kReset:
+    case prm::QpContextState::kReset:
       return verbs::QpState::kReset;
-    case prm::QpState::kInit:
+    case prm::QpContextState::kInit:
       return verbs::QpState::kInit;
-    case prm::QpState::kRtr:
+    case prm::QpContextState::kRtr:
       return verbs::QpState::kReadyToReceive;
-    case prm::QpState::kRts:
+    case prm::QpContextState::kRts:
       return verbs::QpState::kReadyToSend;
-    case prm::QpState::kSqDrained:
-    case prm::QpState::kSqDraining:
+    case prm::QpContextState::kSqDrained:
+    case prm::QpContextState::kSqDraining:
       return verbs::QpState::kSendQueueDrain;
-    case prm::QpState::kSqError:
+    case prm::QpContextState::kSqError:
       return verbs::QpState::kSendQueueError;
-    case prm::QpState::kError:
+    case prm::QpContextState::kError:
       break;
   }
   return verbs::QpState::kError;

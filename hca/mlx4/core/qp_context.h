@@ -39,8 +39,8 @@ std::vector<std::byte> QpMailbox(const prm::QpContext& context,
 
 // Convert between the state that QUERY_QP tells or a context has, and that of
 // verbs.
-verbs::QpState StateOf(prm::QpState state);
-prm::QpState ContextState(verbs::QpState state);
+verbs::QpState StateOf(prm::QpContextState state);
+prm::QpContextState ContextState(verbs::QpState state);
 
 }  // namespace ibemu::hca::mlx4
 

@@ -51,7 +51,7 @@ uint64_t RoundUp(uint64_t count) {
 
 }  // namespace
 
-Resources::Resources(Adapter& adapter)
+Resources::Resources(Mlx4Adapter& adapter)
     : adapter_(adapter),
       icm_(adapter.firmware().icm()),
       pd_(adapter.firmware().caps().num_rsvd_pd),

@@ -16,8 +16,8 @@
 #include "absl/status/statusor.h"
 #include "hca/bus/pci_function.h"
 #include "hca/bus/range_pool.h"
-#include "hca/mlx4/core/adapter.h"
 #include "hca/mlx4/core/icm_tables.h"
+#include "hca/mlx4/core/mlx4_adapter.h"
 
 namespace ibemu::hca::mlx4 {
 
@@ -25,10 +25,10 @@ namespace ibemu::hca::mlx4 {
 class Resources {
  public:
   // `adapter` must outlive it.
-  explicit Resources(Adapter& adapter);
+  explicit Resources(Mlx4Adapter& adapter);
 
-  Adapter& adapter() { return adapter_; }
-  Commands& commands() { return adapter_.commands(); }
+  Mlx4Adapter& adapter() { return adapter_; }
+  FirmwareCommands& commands() { return adapter_.commands(); }
 
   // Take numbers of objects, and map what belongs to them in context memory.
   //
@@ -80,7 +80,7 @@ class Resources {
                                 std::initializer_list<IcmTable> tables,
                                 uint32_t count = 1, uint32_t alignment = 1);
 
-  Adapter& adapter_;
+  Mlx4Adapter& adapter_;
   IcmTables& icm_;
   const uint32_t pd_;
   const uint32_t uar_page_;

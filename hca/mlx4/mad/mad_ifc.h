@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/status_macros.h"
-#include "hca/mlx4/core/commands.h"
+#include "hca/mlx4/core/firmware_commands.h"
 #include "mad/address.h"
 #include "mad/port.h"
 #include "mad/wire/attribute_id.h"
@@ -27,7 +27,7 @@ bool IsForFirmware(const mad::MadBytes& request);
 class MadIfc {
  public:
   // `commands` must outlive it.
-  explicit MadIfc(Commands& commands) : commands_(commands) {}
+  explicit MadIfc(FirmwareCommands& commands) : commands_(commands) {}
 
   // Processes a MAD that came to `port`, or that one of the port's own agents
   // sent to it, as mad::Port::ProcessLocal() does.  `dgid`: the destination GID
@@ -50,7 +50,7 @@ class MadIfc {
   absl::Status GetSmp(int port, mad::AttributeId id, uint32_t modifier,
                       mad::Smp& answer);
 
-  Commands& commands_;
+  FirmwareCommands& commands_;
   uint64_t last_tid_ = 0;
 };
 

@@ -201,7 +201,7 @@ bool Mlx4Port::OnCompletion(const Completion& completion) {
 }
 
 void Mlx4Port::OnEvent(const prm::Eqe& event) {
-  if (event.type == prm::EventType::kPortChange) {
+  if (event.type == prm::EqeType::kPortChange) {
     return Tell(tables_.RefreshInfo(parts_.mads));
   }
   switch (event.subtype) {

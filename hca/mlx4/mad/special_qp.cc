@@ -94,14 +94,16 @@ prm::QpContext SpecialQp::Context() const {
 absl::Status SpecialQp::Start(const std::function<absl::Status()>& between) {
   // WQEs are not valid until they are posted.
   for (uint32_t i = 0; i < kSendSlots; ++i) Stamp(i);
-  IBEMU_RETURN_IF_ERROR(Step(prm::Opcode::kRst2InitQp, prm::QpState::kInit));
+  IBEMU_RETURN_IF_ERROR(
+      Step(prm::Opcode::kRst2InitQp, prm::QpContextState::kInit));
   started_ = true;
-  IBEMU_RETURN_IF_ERROR(Step(prm::Opcode::kInit2RtrQp, prm::QpState::kRtr));
+  IBEMU_RETURN_IF_ERROR(
+      Step(prm::Opcode::kInit2RtrQp, prm::QpContextState::kRtr));
   IBEMU_RETURN_IF_ERROR(between());
-  return Step(prm::Opcode::kRtr2RtsQp, prm::QpState::kRts);
+  return Step(prm::Opcode::kRtr2RtsQp, prm::QpContextState::kRts);
 }
 
-absl::Status SpecialQp::Step(prm::Opcode opcode, prm::QpState next) {
+absl::Status SpecialQp::Step(prm::Opcode opcode, prm::QpContextState next) {
   prm::QpContext context = Context();
   context.state = next;
   // The P_Key index and the Q_Key are set by the first transition, and stay as
@@ -231,12 +233,13 @@ void SpecialQp::OnSent(const std::optional<prm::ErrorCqe>& error) {
 // and flushes what was posted (IBA vol 1 §10.3.1).  Linux's ib_mad does the
 // same, and sends the flushed packets again, too.
 void SpecialQp::Recover(prm::CqeSyndrome syndrome) {
-  Adapter& adapter = resources_.adapter();
+  Mlx4Adapter& adapter = resources_.adapter();
   adapter.Note(absl::StrFormat(
       "queue pair %d of port %d: a packet was not sent: error 0x%02x", init_.qp,
       init_.port, static_cast<int>(syndrome)));
   flushed_ = flying_.size();
-  const absl::Status led = Step(prm::Opcode::kSqErr2RtsQp, prm::QpState::kRts);
+  const absl::Status led =
+      Step(prm::Opcode::kSqErr2RtsQp, prm::QpContextState::kRts);
   if (!led.ok()) adapter.CutOff(led);
 }
 

@@ -86,7 +86,7 @@ class SpecialQp {
 
   absl::Status Allocate();
   absl::Status Start(const std::function<absl::Status()>& between);
-  absl::Status Step(prm::Opcode opcode, prm::QpState next);
+  absl::Status Step(prm::Opcode opcode, prm::QpContextState next);
   prm::QpContext Context() const;
   void Post(const Waiting& send);
   void PostWaiting();

@@ -55,7 +55,7 @@ void AdapterQp::Release() {
 absl::Status AdapterQp::Modify(State from, State to,
                                const verbs::QpAttributes& named,
                                const verbs::QpAttributes& wanted) {
-  Adapter& adapter = provider_.resources().adapter();
+  Mlx4Adapter& adapter = provider_.resources().adapter();
   const auto opcode = TransitionOf(from, to);
   if (!opcode || (from == State::kReset && to == State::kError)) {
     // A queue pair that the adapter does not know yet has no error state.
@@ -112,7 +112,7 @@ std::optional<prm::QpContext> AdapterQp::Query() const {
 void AdapterQp::TakeDown() {
   if (!running_) return;
   running_ = false;
-  Adapter& adapter = provider_.resources().adapter();
+  Mlx4Adapter& adapter = provider_.resources().adapter();
   // The receive request of a message that has partly come is handed back only
   // by the error state.
   if (srq_ != nullptr) {

@@ -100,8 +100,9 @@ verbs::QpAttributes Mlx4QueuePair::Query() const {
     state = StateOf(context->state);
     result.rq_psn = context->next_receive_psn;
     result.sq_psn = context->next_send_psn;
-    result.sq_draining =
-        context->state == prm::QpState::kSqDraining ? uint8_t{1} : uint8_t{0};
+    result.sq_draining = context->state == prm::QpContextState::kSqDraining
+                             ? uint8_t{1}
+                             : uint8_t{0};
   }
   result.qp_state = result.cur_qp_state = static_cast<uint32_t>(state);
   return result;
@@ -162,8 +163,8 @@ void Mlx4QueuePair::Fail() {
   EnterError();
 }
 
-void Mlx4QueuePair::OnEvent(verbs::EventType type) {
-  using enum verbs::EventType;
+void Mlx4QueuePair::OnEvent(verbs::AsyncEventType type) {
+  using enum verbs::AsyncEventType;
   if (core_.state == State::kReset) return;  // the event is from before a reset
   if (type == kQpFatal || type == kQpRequestError || type == kQpAccessError) {
     EnterError();
@@ -179,7 +180,7 @@ void Mlx4QueuePair::OnCqError() {
   LeaveGroups();
   core_.adapter_qp.TakeDown();
   OnRemoved();
-  core_.listener.OnEvent(verbs::EventType::kQpFatal);
+  core_.listener.OnEvent(verbs::AsyncEventType::kQpFatal);
 }
 
 void Mlx4QueuePair::OnGone() {

@@ -63,7 +63,7 @@ class Mlx4QueuePair final : public verbs::Qp {
   // Handles the completions that are there.
   void PollCompletions();
 
-  void OnEvent(verbs::EventType type);
+  void OnEvent(verbs::AsyncEventType type);
   // Called when the adapter's completion queue has failed.  Completions will
   // not be heard of any more, so all requests end now.
   void OnCqError();

@@ -163,9 +163,9 @@ std::optional<PostedReceive> Mlx4Srq::Take(uint32_t slot) {
   return receive;
 }
 
-void Mlx4Srq::OnEvent(verbs::EventType type) {
+void Mlx4Srq::OnEvent(verbs::AsyncEventType type) {
   // This event comes once for each limit that is set.
-  if (type == verbs::EventType::kSrqLimit) limit_ = 0;
+  if (type == verbs::AsyncEventType::kSrqLimit) limit_ = 0;
   listener_.OnEvent(type);
 }
 

@@ -51,7 +51,7 @@ class Mlx4Srq final : public verbs::Srq {
   void AddArriving(size_t count) { arriving_ += count; }
   void EndArriving(size_t count) { arriving_ -= count; }
 
-  void OnEvent(verbs::EventType type);
+  void OnEvent(verbs::AsyncEventType type);
   // Called when the adapter is gone, or about to go.  Takes the queue from an
   // adapter that is not cut off.
   void OnGone();

@@ -197,7 +197,7 @@ void QpReceiveQueue::Complete() {
     if (arrival->fails) core_.fail();
   }
   if (arrivals_.empty() && std::exchange(tells_of_last_, false)) {
-    core_.listener.OnEvent(verbs::EventType::kLastWqeReached);
+    core_.listener.OnEvent(verbs::AsyncEventType::kLastWqeReached);
   }
 }
 

@@ -11,7 +11,7 @@ namespace {
 void OnLostCompletion(QueuePairCore& core) {
   if (std::exchange(core.told_of_loss, true)) return;
   core.fail();
-  core.listener.OnEvent(verbs::EventType::kQpFatal);
+  core.listener.OnEvent(verbs::AsyncEventType::kQpFatal);
 }
 
 }  // namespace

@@ -65,26 +65,26 @@ verbs::DeviceAttributes DeviceOf(const VerbsParts& parts) {
 
 // Returns none if `type` is not an event of a queue pair or a shared receive
 // queue.
-std::optional<verbs::EventType> EventTypeOf(prm::EventType type) {
-  using enum prm::EventType;
-  using verbs::EventType;
+std::optional<verbs::AsyncEventType> EventTypeOf(prm::EqeType type) {
+  using enum prm::EqeType;
+  using verbs::AsyncEventType;
   switch (type) {
     case kCommunicationEstablished:
-      return EventType::kCommunicationEstablished;
+      return AsyncEventType::kCommunicationEstablished;
     case kSendQueueDrained:
-      return EventType::kSendQueueDrained;
+      return AsyncEventType::kSendQueueDrained;
     case kWqCatastrophicError:
-      return EventType::kQpFatal;
+      return AsyncEventType::kQpFatal;
     case kWqInvalidRequest:
-      return EventType::kQpRequestError;
+      return AsyncEventType::kQpRequestError;
     case kWqAccessError:
-      return EventType::kQpAccessError;
+      return AsyncEventType::kQpAccessError;
     case kSrqLastWqe:
-      return EventType::kLastWqeReached;
+      return AsyncEventType::kLastWqeReached;
     case kSrqCatastrophicError:
-      return EventType::kSrqError;
+      return AsyncEventType::kSrqError;
     case kSrqLimit:
-      return EventType::kSrqLimit;
+      return AsyncEventType::kSrqLimit;
     default:
       return std::nullopt;
   }
@@ -113,7 +113,7 @@ VerbsProvider::VerbsProvider(VerbsParts parts)
       device_(DeviceOf(parts_)),
       keys_(device_.max_mr),
       groups_(parts_.resources) {
-  Adapter& adapter = parts_.resources.adapter();
+  Mlx4Adapter& adapter = parts_.resources.adapter();
   send_memory_.emplace(adapter.function(), adapter.timers(), kSendMemory);
   receive_memory_.emplace(adapter.function(), adapter.timers(), kReceiveMemory);
   for (const mad::Port* const port : parts_.ports) {
@@ -231,14 +231,14 @@ VerbsProvider::PortLook VerbsProvider::LookAt(const mad::Port& port) const {
   return look;
 }
 
-void VerbsProvider::Tell(verbs::EventType type, int port) {
+void VerbsProvider::Tell(verbs::AsyncEventType type, int port) {
   listeners_.ForEach([&](verbs::AsyncEventListener& listener) {
     listener.OnDeviceEvent(type, port);
   });
 }
 
 void VerbsProvider::OnPortChange(int number) {
-  using enum verbs::EventType;
+  using enum verbs::AsyncEventType;
   if (!alive_) return;
   const auto place = static_cast<size_t>(number - 1);
   const mad::Port& port = *parts_.ports[place];
@@ -255,7 +255,7 @@ void VerbsProvider::OnPortChange(int number) {
 }
 
 void VerbsProvider::OnClientReregister(int port) {
-  if (alive_) Tell(verbs::EventType::kClientReregister, port);
+  if (alive_) Tell(verbs::AsyncEventType::kClientReregister, port);
 }
 
 void VerbsProvider::OnShortage(const absl::Status& why) {
@@ -281,7 +281,7 @@ absl::Status VerbsProvider::AttachMulticast(const verbs::GidBytes& gid,
 // If the firmware does not end the membership, it would pass the group's
 // messages to the next queue pair with this number; so the adapter is cut off.
 void VerbsProvider::DetachMulticast(const verbs::GidBytes& gid, uint32_t qpn) {
-  Adapter& adapter = parts_.resources.adapter();
+  Mlx4Adapter& adapter = parts_.resources.adapter();
   if (adapter.cut_off()) return;
   const absl::Status detached = groups_.Detach(gid, qpn);
   if (!detached.ok()) adapter.CutOff(detached);
@@ -314,19 +314,19 @@ void VerbsProvider::OnEvent(const prm::Eqe& event) {
     const auto found = all.find(number);
     return found == all.end() ? nullptr : found->second;
   };
-  if (event.type == prm::EventType::kCompletion) {
+  if (event.type == prm::EqeType::kCompletion) {
     if (Mlx4QueuePair* const qp = find(qps_by_cqn_)) qp->OnCompletionEvent();
     return;
   }
-  if (event.type == prm::EventType::kCqError) {
+  if (event.type == prm::EqeType::kCqError) {
     // A completion queue of the adapter belongs to one queue pair.
     if (Mlx4QueuePair* const qp = find(qps_by_cqn_)) qp->OnCqError();
     return;
   }
-  const std::optional<verbs::EventType> type = EventTypeOf(event.type);
+  const std::optional<verbs::AsyncEventType> type = EventTypeOf(event.type);
   if (!type) return;
-  if (*type == verbs::EventType::kSrqError ||
-      *type == verbs::EventType::kSrqLimit) {
+  if (*type == verbs::AsyncEventType::kSrqError ||
+      *type == verbs::AsyncEventType::kSrqLimit) {
     if (Mlx4Srq* const srq = find(srqs_)) srq->OnEvent(*type);
   } else if (Mlx4QueuePair* const qp = find(qps_)) {
     // Completions from before the event are reported first.
@@ -343,7 +343,7 @@ void VerbsProvider::PollCompletions() {
 void VerbsProvider::OnRemoved() {
   if (!std::exchange(alive_, false)) return;
   for (const auto& [number, qp] : qps_) qp->OnRemoved();
-  Tell(verbs::EventType::kDeviceFatal, 0);
+  Tell(verbs::AsyncEventType::kDeviceFatal, 0);
 }
 
 // Queue pairs go first, because they use shared receive queues.

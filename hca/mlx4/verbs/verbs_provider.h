@@ -121,7 +121,7 @@ class VerbsProvider final : public verbs::Provider,
     std::vector<wire::Gid> gids;
   };
   PortLook LookAt(const mad::Port& port) const;
-  void Tell(verbs::EventType type, int port);
+  void Tell(verbs::AsyncEventType type, int port);
   absl::Status CheckAlive() const;
 
   const VerbsParts parts_;

@@ -27,29 +27,29 @@ std::string Front(const M& message, size_t count) {
 }
 
 TEST(CmMessagesTest, AReqIsPackedAsTheSpecificationSays) {
-  Request request{.path = {.dgid = {wire::kDefaultGidPrefix, 0x2002},
-                           .sgid = {wire::kDefaultGidPrefix, 0x2001},
-                           .dlid = wire::Lid{2},
-                           .slid = wire::Lid{1},
-                           .flow_label = 0x12345,
-                           .hop_limit = 1,
-                           .traffic_class = 0x5a,
-                           .p_key = 0xffff,
-                           .sl = 3,
-                           .mtu = 4,
-                           .rate = 7,
-                           .packet_life_time = 18},
-                  .service_id = 0x0000000001061234,
-                  .qpn = 0x111,
-                  .starting_psn = 0xaaaaaa,
-                  .responder_resources = 4,
-                  .initiator_depth = 8,
-                  .flow_control = true,
-                  .retry_count = 7,
-                  .rnr_retry_count = 6,
-                  .srq = true,
-                  .ece = {.vendor_id = 0x0a0b0c, .attr_mod = 0x77},
-                  .private_data = std::vector<std::byte>(92)};
+  CmRequest request{.path = {.dgid = {wire::kDefaultGidPrefix, 0x2002},
+                             .sgid = {wire::kDefaultGidPrefix, 0x2001},
+                             .dlid = wire::Lid{2},
+                             .slid = wire::Lid{1},
+                             .flow_label = 0x12345,
+                             .hop_limit = 1,
+                             .traffic_class = 0x5a,
+                             .p_key = 0xffff,
+                             .sl = 3,
+                             .mtu = 4,
+                             .rate = 7,
+                             .packet_life_time = 18},
+                    .service_id = 0x0000000001061234,
+                    .qpn = 0x111,
+                    .starting_psn = 0xaaaaaa,
+                    .responder_resources = 4,
+                    .initiator_depth = 8,
+                    .flow_control = true,
+                    .retry_count = 7,
+                    .rnr_retry_count = 6,
+                    .srq = true,
+                    .ece = {.vendor_id = 0x0a0b0c, .attr_mod = 0x77},
+                    .private_data = std::vector<std::byte>(92)};
   request.private_data.front() = std::byte{0xc1};
   request.private_data.back() = std::byte{0xc2};
   Connection connection({.comm_id = 0x01020304,
@@ -70,7 +70,7 @@ TEST(CmMessagesTest, AReqIsPackedAsTheSpecificationSays) {
 }
 
 TEST(CmMessagesTest, AReqOverARouterHasNoLids) {
-  Request request{
+  CmRequest request{
       .path = {.dlid = wire::Lid{2}, .slid = wire::Lid{1}, .hop_limit = 2}};
   Connection connection({.comm_id = 1});
   const auto sending = connection.SendReq(absl::UnixEpoch(), request, {});

@@ -106,8 +106,9 @@ class RdmaCmFileTest : public ::testing::Test {
   WorkerPool workers_{lab_.timers(), posts_.Poster()};
   std::shared_ptr<testing::LabAdapters> adapters_ =
       std::make_shared<testing::LabAdapters>();
-  std::shared_ptr<rdma_cm::View> view_ =
-      std::make_shared<rdma_cm::View>(lab_.timers(), adapters_, Random(1));
+  std::shared_ptr<rdma_cm::RdmaCmView> view_ =
+      std::make_shared<rdma_cm::RdmaCmView>(lab_.timers(), adapters_,
+                                            Random(1));
   std::unique_ptr<RdmaCmFile> file_ =
       std::make_unique<RdmaCmFile>(view_, workers_);
   FileDriver driver_{*file_};

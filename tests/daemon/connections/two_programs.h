@@ -11,7 +11,7 @@
 #include "daemon/connections/connection_table.h"
 #include "daemon/connections/view_adapters.h"
 #include "rdma_cm/channel.h"
-#include "rdma_cm/view.h"
+#include "rdma_cm/rdma_cm_view.h"
 #include "testing/lab.h"
 
 namespace ibemu::daemon {
@@ -24,8 +24,8 @@ class HostProgram {
       : lab_(lab) {
     auto adapters = std::make_shared<ViewAdapters>(table);
     adapters->Add(0, adapter);
-    view_ = std::make_shared<rdma_cm::View>(lab.timers, adapters,
-                                            table.NextRandom());
+    view_ = std::make_shared<rdma_cm::RdmaCmView>(lab.timers, adapters,
+                                                  table.NextRandom());
     channel_ = std::make_unique<rdma_cm::Channel>(view_, [] {});
     channel_->SetProcess(process);
     adapters->adapters();  // as open() does
@@ -91,7 +91,7 @@ class HostProgram {
 
  private:
   testing::Lab& lab_;
-  std::shared_ptr<rdma_cm::View> view_;
+  std::shared_ptr<rdma_cm::RdmaCmView> view_;
   std::unique_ptr<rdma_cm::Channel> channel_;
   uint64_t last_uid_ = 100;
   uint32_t last_qpn_ = 0x20;

@@ -32,8 +32,9 @@ using ::testing::ElementsAre, ::testing::HasSubstr, ::testing::IsEmpty;
 using testing::Lab;
 
 // A TUN device of a network namespace that nobody is in.
-UniqueFd MakeTun(const std::string& name = "ib0",
-                 launch::DeviceKind kind = launch::DeviceKind::kIpoib) {
+UniqueFd MakeTun(
+    const std::string& name = "ib0",
+    launch::NetworkDeviceKind kind = launch::NetworkDeviceKind::kIpoib) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return {};
   const UniqueFd ours(ends[0]);
@@ -186,7 +187,7 @@ TEST_F(RealDeviceTest, AHostHasOneNetworkUntilItsConnectionEnds) {
 TEST_F(RealDeviceTest, AHostIsOnASwitchOfEthernetUntilItsConnectionEnds) {
   Client client;
   const json wanted = {{"node", "node-2"}, {"ethernet", "blue"}};
-  client.descriptor = MakeTun("blue", launch::DeviceKind::kEthernet);
+  client.descriptor = MakeTun("blue", launch::NetworkDeviceKind::kEthernet);
   const json attached = Call(client, "network.attach", wanted)["result"];
   EXPECT_EQ(attached["name"], "blue");
   EXPECT_EQ(attached["ethernet"], "blue");
@@ -200,7 +201,7 @@ TEST_F(RealDeviceTest, AHostIsOnASwitchOfEthernetUntilItsConnectionEnds) {
   EXPECT_THAT(shown["stations"], IsEmpty());
 
   Client second;
-  second.descriptor = MakeTun("blue", launch::DeviceKind::kEthernet);
+  second.descriptor = MakeTun("blue", launch::NetworkDeviceKind::kEthernet);
   EXPECT_THAT(Error(second, "network.attach", wanted),
               HasSubstr("end that one first"));
   client.kept.clear();
@@ -215,9 +216,9 @@ TEST_F(RealDeviceTest, ADeviceOfTheOtherKindIsRefused) {
             "the device that came with the request is none of frames alone "
             "(IFF_TAP, IFF_NO_PI)");
   EXPECT_THAT(
-      Attach(
-          client, "node-1",
-          MakeTun("blue", launch::DeviceKind::kEthernet))["error"]["message"],
+      Attach(client, "node-1",
+             MakeTun("blue",
+                     launch::NetworkDeviceKind::kEthernet))["error"]["message"],
       "the device that came with the request is none of IP packets alone "
       "(IFF_TUN, IFF_NO_PI)");
 }

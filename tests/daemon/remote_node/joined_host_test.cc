@@ -400,10 +400,10 @@ TEST_F(JoinedHostsAgentsTest, AreToldOfWrongKeysIfTheySayThatTheyTakeIt) {
 }
 
 struct EventList final : verbs::AsyncEventListener {
-  void OnDeviceEvent(verbs::EventType type, int /*port*/) override {
+  void OnDeviceEvent(verbs::AsyncEventType type, int /*port*/) override {
     types.push_back(type);
   }
-  std::vector<verbs::EventType> types;
+  std::vector<verbs::AsyncEventType> types;
 };
 
 TEST_F(JoinedHostsAgentsTest, AskProgramsToRegisterAgain) {
@@ -412,7 +412,8 @@ TEST_F(JoinedHostsAgentsTest, AskProgramsToRegisterAgain) {
   provider.AddListener(events);
   Say(NodeLinkMessage::kReregister, {});
   loop_.Poll();
-  EXPECT_THAT(events.types, ElementsAre(verbs::EventType::kClientReregister));
+  EXPECT_THAT(events.types,
+              ElementsAre(verbs::AsyncEventType::kClientReregister));
   provider.RemoveListener(events);
 }
 

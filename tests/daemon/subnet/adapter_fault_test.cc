@@ -28,7 +28,7 @@ using ::testing::Pair;
 struct AsyncEvents : verbs::AsyncEventListener {
   explicit AsyncEvents(bool is_program = true, uint64_t whose = 1)
       : of_program(is_program), owner(whose) {}
-  void OnDeviceEvent(verbs::EventType type, int port) override {
+  void OnDeviceEvent(verbs::AsyncEventType type, int port) override {
     heard.emplace_back(type, port);
   }
   bool IsOfProgram() const override { return of_program; }
@@ -36,7 +36,7 @@ struct AsyncEvents : verbs::AsyncEventListener {
 
   const bool of_program;
   const uint64_t owner;
-  std::vector<std::pair<verbs::EventType, int>> heard;
+  std::vector<std::pair<verbs::AsyncEventType, int>> heard;
 };
 
 // Host-1 and host-2 with a queue pair each, and the methods for their faults.
@@ -156,7 +156,7 @@ TEST_F(AdapterFaultTest, AnEventThatIsLateNeedsWhoeverListens) {
   Add(At(1, *a_) + "error");
   EXPECT_THAT(a_->events, IsEmpty());
   lab_.timers.RunFor(absl::Milliseconds(51));
-  EXPECT_THAT(a_->events, ElementsAre(verbs::EventType::kQpFatal));
+  EXPECT_THAT(a_->events, ElementsAre(verbs::AsyncEventType::kQpFatal));
   Add("host host-2 async-event delay 50ms");
   Add(At(2, *b_) + "error");
   EXPECT_EQ(List()[1]["acts"]["acted"], 1);
@@ -180,7 +180,8 @@ TEST_F(AdapterFaultTest, WhatTheHostItselfHearsIsNeitherLostNorCounted) {
   lab_.Provider(1).AddListener(host);
   Add("host host-1 async-event loss");
   Add("host host-1 event sm-change");
-  EXPECT_THAT(host.heard, ElementsAre(Pair(verbs::EventType::kSmChange, 1)));
+  EXPECT_THAT(host.heard,
+              ElementsAre(Pair(verbs::AsyncEventType::kSmChange, 1)));
   EXPECT_EQ(List()[0]["acts"], (json{{"seen", 0}, {"acted", 0}}));
   lab_.Provider(1).RemoveListener(host);
 }
@@ -192,7 +193,7 @@ TEST_F(AdapterFaultTest, EventsOfPortsAreLostAsWell) {
   Add("host host-1 event sm-change");
   Add("host host-1 event client-reregister");
   EXPECT_THAT(listener.heard,
-              ElementsAre(Pair(verbs::EventType::kClientReregister, 1)));
+              ElementsAre(Pair(verbs::AsyncEventType::kClientReregister, 1)));
   lab_.Provider(1).RemoveListener(listener);
 }
 
@@ -278,7 +279,8 @@ TEST_F(AdapterFaultTest, EventsOfAProcessAreLostForItAlone) {
   Add(Process(*b_) + "completion-event loss nth 1");
   Add("host host-1 event sm-change");
   EXPECT_THAT(mine.heard, IsEmpty());
-  EXPECT_THAT(other.heard, ElementsAre(Pair(verbs::EventType::kSmChange, 1)));
+  EXPECT_THAT(other.heard,
+              ElementsAre(Pair(verbs::AsyncEventType::kSmChange, 1)));
   a_->cq->RequestNotify(false);
   b_->cq->RequestNotify(false);
   Send();
@@ -287,7 +289,7 @@ TEST_F(AdapterFaultTest, EventsOfAProcessAreLostForItAlone) {
   Add(At(1, *a_) + "error");
   EXPECT_THAT(a_->events, IsEmpty());
   Add(At(2, *b_) + "error");
-  EXPECT_THAT(b_->events, ElementsAre(verbs::EventType::kQpFatal));
+  EXPECT_THAT(b_->events, ElementsAre(verbs::AsyncEventType::kQpFatal));
   lab_.Provider(1).RemoveListener(mine);
   lab_.Provider(1).RemoveListener(other);
 }
@@ -327,7 +329,7 @@ TEST_F(AdapterFaultTest, ProgramsHearOfAnEvent) {
   lab_.Provider(1).AddListener(listener);
   Add("host host-1 event client-reregister");
   EXPECT_THAT(listener.heard,
-              ElementsAre(Pair(verbs::EventType::kClientReregister, 1)));
+              ElementsAre(Pair(verbs::AsyncEventType::kClientReregister, 1)));
   lab_.Provider(1).RemoveListener(listener);
 }
 

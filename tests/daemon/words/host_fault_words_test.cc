@@ -26,7 +26,7 @@ TEST(HostFaultWordsTest, AnEventHasAPortUnlessItIsOfTheDevice) {
   const auto fault = ParseFaultLine("host node-3 event sm-change port 2");
   ASSERT_TRUE(fault.ok()) << fault.status();
   EXPECT_EQ(fault->act, FaultAct::kEvent);
-  EXPECT_EQ(fault->event, verbs::EventType::kSmChange);
+  EXPECT_EQ(fault->event, verbs::AsyncEventType::kSmChange);
   EXPECT_EQ(fault->event_port, 2);
   EXPECT_EQ(ParseFaultLine("host a event lid-change")->event_port, 1);
   EXPECT_EQ(ParseFaultLine("host a event device-fatal")->event_port, 0);

@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
 using Direction = QueuePairDirection;
-using verbs::EventType, verbs::QpState, verbs::QpType;
+using verbs::AsyncEventType, verbs::QpState, verbs::QpType;
 
 namespace wc_status = verbs::wc_status;
 
@@ -281,7 +281,7 @@ TEST_F(AdapterFaultsTest, AQueuePairThatFailsFlushesAndTells) {
   QpOf(2).FailBy("fault-1");
   EXPECT_EQ(b_->State(), QpState::kError);
   EXPECT_THAT(b_->PollEnds(), ElementsAre(Pair(1, wc_status::kFlushed)));
-  EXPECT_THAT(b_->events, ElementsAre(EventType::kQpFatal));
+  EXPECT_THAT(b_->events, ElementsAre(AsyncEventType::kQpFatal));
 }
 
 TEST_F(AdapterFaultsTest, AQueuePairThatFailsToSendStillReceives) {

@@ -86,7 +86,7 @@ class FabricHostPair : public verbs::HostPair,
   Fabric& fabric_ = lab_.fabric;
 
  private:
-  void OnDeviceEvent(verbs::EventType /*type*/, int /*port*/) override {}
+  void OnDeviceEvent(verbs::AsyncEventType /*type*/, int /*port*/) override {}
 
   std::vector<verbs::Provider*> providers_;
 };

@@ -12,11 +12,11 @@ namespace ibemu::fabric {
 namespace {
 
 using ::testing::ElementsAre, ::testing::IsEmpty;
-using verbs::EventType;
+using verbs::AsyncEventType;
 
 class HcaEventsTest : public VerbsPair, private verbs::AsyncEventListener {
  protected:
-  using Heard = std::vector<std::pair<EventType, int>>;
+  using Heard = std::vector<std::pair<AsyncEventType, int>>;
 
   HcaEventsTest() {
     Connect(verbs::QpType::kRc);
@@ -39,7 +39,7 @@ class HcaEventsTest : public VerbsPair, private verbs::AsyncEventListener {
   }
 
  private:
-  void OnDeviceEvent(EventType type, int port) override {
+  void OnDeviceEvent(AsyncEventType type, int port) override {
     heard_.emplace_back(type, port);
   }
   Heard heard_;
@@ -49,25 +49,25 @@ TEST_F(HcaEventsTest, ALinkThatComesBackIsAnEventWhenItIsActive) {
   // A subnet manager's, who takes its time.
   lab_.PortOf("sw1", 0).info.master_sm_lid = wire::Lid{1};
   lab_.SetLink(lab_.Host(1), 1, false);
-  EXPECT_THAT(Take(), ElementsAre(std::pair(EventType::kPortError, 1)));
+  EXPECT_THAT(Take(), ElementsAre(std::pair(AsyncEventType::kPortError, 1)));
   lab_.SetLink(lab_.Host(1), 1, true);
   EXPECT_THAT(Take(), IsEmpty()) << "nobody made it ACTIVE yet";
   lab_.Activate();
-  EXPECT_THAT(Take(), ElementsAre(std::pair(EventType::kPortActive, 1)));
+  EXPECT_THAT(Take(), ElementsAre(std::pair(AsyncEventType::kPortActive, 1)));
 }
 
 TEST_F(HcaEventsTest, WhatTheSubnetManagerSets) {
   EXPECT_THAT(After([](NodePort& port) { port.info.lid = wire::Lid{9}; }),
-              ElementsAre(std::pair(EventType::kLidChange, 1)));
+              ElementsAre(std::pair(AsyncEventType::kLidChange, 1)));
   EXPECT_THAT(
       After([](NodePort& port) { port.info.master_sm_lid = wire::Lid{5}; }),
-      ElementsAre(std::pair(EventType::kSmChange, 1)));
+      ElementsAre(std::pair(AsyncEventType::kSmChange, 1)));
   EXPECT_THAT(After([](NodePort& port) { port.SetPKey(3, 0x8001); }),
-              ElementsAre(std::pair(EventType::kPKeyChange, 1)));
+              ElementsAre(std::pair(AsyncEventType::kPKeyChange, 1)));
   EXPECT_THAT(After([](NodePort& port) { port.SetGuid(2, 0x77); }),
-              ElementsAre(std::pair(EventType::kGidChange, 1)));
+              ElementsAre(std::pair(AsyncEventType::kGidChange, 1)));
   EXPECT_THAT(After([](NodePort& port) { port.info.gid_prefix = 0x1234; }),
-              ElementsAre(std::pair(EventType::kGidChange, 1)));
+              ElementsAre(std::pair(AsyncEventType::kGidChange, 1)));
   EXPECT_THAT(After([](NodePort& port) { port.info.subnet_timeout = 7; }),
               IsEmpty());
 }
@@ -76,12 +76,13 @@ TEST_F(HcaEventsTest, ASubnetManagerThatAsksToRegisterAgain) {
   Subnet& subnet = lab_.subnet();
   static_cast<Hca&>(a_->provider)
       .OnClientReregister(subnet.port_id(subnet.node(lab_.Host(1)), 1));
-  EXPECT_THAT(Take(), ElementsAre(std::pair(EventType::kClientReregister, 1)));
+  EXPECT_THAT(Take(),
+              ElementsAre(std::pair(AsyncEventType::kClientReregister, 1)));
 }
 
 TEST_F(HcaEventsTest, AnAdapterThatIsPluggedInIsAnotherOne) {
   ASSERT_TRUE(lab_.fabric.RemoveDevice(lab_.Host(1)).ok());
-  EXPECT_THAT(Take(), ElementsAre(std::pair(EventType::kDeviceFatal, 0)));
+  EXPECT_THAT(Take(), ElementsAre(std::pair(AsyncEventType::kDeviceFatal, 0)));
   ASSERT_TRUE(lab_.fabric.AddDevice(lab_.Host(1)).ok());
   lab_.Configure();
   EXPECT_THAT(Take(), IsEmpty());

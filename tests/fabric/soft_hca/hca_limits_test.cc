@@ -85,7 +85,7 @@ class HcaLimitsTest : public ::testing::Test, private verbs::CqListener {
   std::unique_ptr<verbs::Cq> cq_ = CompletionQueue(1).value();
 
  private:
-  void OnEvent(verbs::EventType) override {}
+  void OnEvent(verbs::AsyncEventType) override {}
   void OnArrival() override {}
   void OnCompletion() override {}
 };

@@ -15,7 +15,7 @@ namespace {
 using ::testing::AllOf, ::testing::Each, ::testing::ElementsAre,
     ::testing::IsEmpty, ::testing::SizeIs;
 using testing::VerbsEnd;
-using verbs::EventType, verbs::MigrationState, verbs::QpType;
+using verbs::AsyncEventType, verbs::MigrationState, verbs::QpType;
 
 // Two hosts of two ports, which are cabled to one switch.
 constexpr char kTwoRails[] = R"(
@@ -97,7 +97,7 @@ TEST_F(QueuePairMigrationTest, MovesWhenItsRetriesAreUsedUp) {
   Cut(1, 1);
   EXPECT_TRUE(Comes(*a_, *b_));
   for (const auto& end : {a_.get(), b_.get()}) {
-    EXPECT_THAT(end->events, ElementsAre(EventType::kPathMigrated));
+    EXPECT_THAT(end->events, ElementsAre(AsyncEventType::kPathMigrated));
     EXPECT_EQ(StateOf(*end), MigrationState::kMigrated);
     EXPECT_EQ(end->qp->Query().port_num, 2);
   }
@@ -117,7 +117,7 @@ TEST_F(QueuePairMigrationTest, BothEndsMayHaveBeenSending) {
   lab_.timers.RunFor(absl::Seconds(10));
   for (const auto& end : {a_.get(), b_.get()}) {
     EXPECT_THAT(end->PollStatuses(), ElementsAre(0u, 0u));
-    EXPECT_THAT(end->events, ElementsAre(EventType::kPathMigrated));
+    EXPECT_THAT(end->events, ElementsAre(AsyncEventType::kPathMigrated));
   }
 }
 
@@ -163,7 +163,7 @@ TEST_F(QueuePairMigrationTest, AProgramMovesItAndThePeerFollows) {
   EXPECT_TRUE(Comes(*a_, *b_));
   EXPECT_EQ(b_->qp->Query().port_num, 2);
   for (const auto& end : {a_.get(), b_.get()}) {
-    EXPECT_THAT(end->events, ElementsAre(EventType::kPathMigrated));
+    EXPECT_THAT(end->events, ElementsAre(AsyncEventType::kPathMigrated));
   }
   EXPECT_TRUE(Move(*a_).ok()) << "it has moved";
   EXPECT_THAT(a_->events, SizeIs(1));
@@ -177,7 +177,7 @@ TEST_F(QueuePairMigrationTest, AnUnreliableConnectionMovesAsItsPeerDoes) {
   ConnectArmed(QpType::kUc);
   EXPECT_TRUE(Move(*a_).ok());
   EXPECT_TRUE(Comes(*a_, *b_));
-  EXPECT_THAT(b_->events, ElementsAre(EventType::kPathMigrated));
+  EXPECT_THAT(b_->events, ElementsAre(AsyncEventType::kPathMigrated));
   EXPECT_TRUE(Comes(*b_, *a_));
 }
 
@@ -205,7 +205,7 @@ TEST_F(QueuePairMigrationTest, FailsWhereTheAlternatePathLeadsNowhereEither) {
   lab_.timers.RunFor(absl::Seconds(10));
   EXPECT_THAT(a_->PollStatuses(),
               ElementsAre(verbs::wc_status::kRetriesExceeded));
-  EXPECT_THAT(a_->events, ElementsAre(EventType::kPathMigrated));
+  EXPECT_THAT(a_->events, ElementsAre(AsyncEventType::kPathMigrated));
 }
 
 TEST_F(QueuePairMigrationTest, DoesNotFollowOutOfItsPartition) {

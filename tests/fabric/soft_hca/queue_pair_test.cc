@@ -206,7 +206,8 @@ TEST_F(QueuePairTest, ADrainEndsTheMessageThatBeganAndNoOther) {
       << "it drains";
   Settle();
   EXPECT_THAT(a_->PollStatuses(), ElementsAre(verbs::wc_status::kSuccess));
-  EXPECT_THAT(a_->events, ElementsAre(verbs::EventType::kSendQueueDrained));
+  EXPECT_THAT(a_->events,
+              ElementsAre(verbs::AsyncEventType::kSendQueueDrained));
   EXPECT_EQ(a_->qp->Query().sq_draining, 0);
 
   a_->Modify({}, QpState::kReadyToSend);

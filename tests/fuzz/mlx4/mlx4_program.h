@@ -115,7 +115,7 @@ class Program final : private verbs::CqListener {
  private:
   void OnArrival() override {}
   void OnCompletion() override {}
-  void OnEvent(verbs::EventType) override {}
+  void OnEvent(verbs::AsyncEventType) override {}
 
   bool Create(size_t which) {
     verbs::QpInit init;

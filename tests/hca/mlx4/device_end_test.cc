@@ -33,13 +33,13 @@ TEST_F(DeviceEndTest, IsGoneWithoutTheQueuesOfItsPorts) {
     if (record.opcode == Opcode::kSw2HwCq) cqn = record.in_modifier;
   }
   const struct {
-    prm::EventType type;
+    prm::EqeType type;
     uint32_t number;
     const char* reason;
   } kCases[] = {
-      {prm::EventType::kWqCatastrophicError, first_qpn + 2, "queue pairs"},
-      {prm::EventType::kCqError, cqn, "completion queue"},
-      {prm::EventType::kEqOverflow, 0, "overflowed"},
+      {prm::EqeType::kWqCatastrophicError, first_qpn + 2, "queue pairs"},
+      {prm::EqeType::kCqError, cqn, "completion queue"},
+      {prm::EqeType::kEqOverflow, 0, "overflowed"},
   };
   for (const auto& [type, number, reason] : kCases) {
     SCOPED_TRACE(reason);

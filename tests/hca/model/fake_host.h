@@ -42,7 +42,7 @@ class FakeHost : public FakeDriver {
     StartEq(kAsyncEq, 6);
     StartEq(kEq, 4);
     Command(Opcode::kMapEq, kAsyncEq, 0,
-            ~prm::EventBit(prm::EventType::kCommand) & ~uint64_t{1});
+            ~prm::EventBit(prm::EqeType::kCommand) & ~uint64_t{1});
     StartCq(kSendCq, 4, kEq);
     StartCq(kReceiveCq, 4, kEq);
     region = StartRegion(kRegion, kPd, kRegionStart, kRegionBytes);
@@ -180,8 +180,8 @@ class FakeHost : public FakeDriver {
                                           : prm::CqeSyndrome::kNone;
   }
   // The types of all events so far.
-  std::vector<prm::EventType> Events() {
-    std::vector<prm::EventType> types;
+  std::vector<prm::EqeType> Events() {
+    std::vector<prm::EqeType> types;
     for (uint32_t i = 0; i < 64 && !EventAt(kAsyncEq, i).owner; ++i) {
       types.push_back(EventAt(kAsyncEq, i).type);
     }

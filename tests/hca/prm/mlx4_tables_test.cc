@@ -147,7 +147,7 @@ TEST(Mlx4Tables, PutQueueContextsWhereTheDriverWritesThem) {
 
 TEST(Mlx4Tables, PutAQueuePairsContextWhereTheDriverWritesIt) {
   QpContext context;
-  context.state = QpState::kInit;
+  context.state = QpContextState::kInit;
   context.service = QpService::kMlx;
   context.pm_state = kPathMigrated;
   context.mtu = 4;

@@ -49,7 +49,7 @@ struct NetHost final : PacketPath::Device, cm::CmIdOwner {
   EngineHost host;
   cm::ConnectionManager cm;
   std::vector<Packet> received;
-  std::vector<cm::Event> events;
+  std::vector<cm::CmEvent> events;
   int rooms = 0;
   Link* link = nullptr;
   std::optional<PacketPath> path;
@@ -60,7 +60,7 @@ struct NetHost final : PacketPath::Device, cm::CmIdOwner {
   }
   void OnLinkChange() override {}
   void OnRoom() override { ++rooms; }
-  void OnCmEvent(cm::CmId& /*id*/, const cm::Event& event) override {
+  void OnCmEvent(cm::CmId& /*id*/, const cm::CmEvent& event) override {
     events.push_back(event);
   }
 };
@@ -277,10 +277,10 @@ class AskedLinkTest : public ConnectedLinkTest {
          .private_data = data});
     EXPECT_TRUE(sent.ok()) << sent;
   }
-  std::vector<cm::Event::Kind> Answers() {
+  std::vector<cm::CmEvent::Kind> Answers() {
     lab_.timers.RunFor(absl::Milliseconds(10));
-    std::vector<cm::Event::Kind> kinds;
-    for (const cm::Event& event : std::exchange(three_.events, {})) {
+    std::vector<cm::CmEvent::Kind> kinds;
+    for (const cm::CmEvent& event : std::exchange(three_.events, {})) {
       kinds.push_back(event.kind);
     }
     return kinds;
@@ -293,9 +293,9 @@ class AskedLinkTest : public ConnectedLinkTest {
 
 TEST_F(AskedLinkTest, RejectsAConnectionByWhichNoPacketFits) {
   Ask(9, 4);
-  EXPECT_THAT(Answers(), ElementsAre(cm::Event::Kind::kRej));
+  EXPECT_THAT(Answers(), ElementsAre(cm::CmEvent::Kind::kRej));
   Ask(10, 5);
-  EXPECT_THAT(Answers(), ElementsAre(cm::Event::Kind::kRep));
+  EXPECT_THAT(Answers(), ElementsAre(cm::CmEvent::Kind::kRep));
 }
 
 TEST_F(AskedLinkTest, TakesANewConnectionHoweverManyThereAre) {
@@ -303,7 +303,7 @@ TEST_F(AskedLinkTest, TakesANewConnectionHoweverManyThereAre) {
   Settle();
   for (uint32_t i = 0; i < ConnectedReceiver::kMaxConnections; ++i) {
     Ask(100 + i, 2044);
-    EXPECT_THAT(Answers(), ElementsAre(cm::Event::Kind::kRep));
+    EXPECT_THAT(Answers(), ElementsAre(cm::CmEvent::Kind::kRep));
   }
   // The first connection has gone, and its neighbour makes another.
   two_.path->Send(To(1, 6000, 2));

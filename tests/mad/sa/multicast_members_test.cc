@@ -12,7 +12,7 @@ namespace ibemu::mad {
 namespace {
 
 using absl::StatusCode;
-using verbs::EventType;
+using verbs::AsyncEventType;
 using Record = McMemberRecord;
 
 constexpr wire::Gid kGroup{0xff12'401b'ffff'0000, 0xffff'ffff};
@@ -71,7 +71,7 @@ class MulticastMembersTest : public SaClientFixture {
     Accept(Joined(Wanted(kGroup)));
     return user;
   }
-  void Event(EventType type, int port = 1) {
+  void Event(AsyncEventType type, int port = 1) {
     provider_.listener->OnDeviceEvent(type, port);
     timers_.RunPending();
   }
@@ -214,8 +214,9 @@ TEST_F(MulticastMembersTest, NobodyAnswersForElevenTimes300Ms) {
 }
 
 TEST_F(MulticastMembersTest, MembershipsEndWithWhatThePortWas) {
-  for (const EventType type : {EventType::kPortError, EventType::kLidChange,
-                               EventType::kClientReregister}) {
+  for (const AsyncEventType type :
+       {AsyncEventType::kPortError, AsyncEventType::kLidChange,
+        AsyncEventType::kClientReregister}) {
     auto first = Member();
     auto second = Join();
     Event(type);
@@ -232,15 +233,15 @@ TEST_F(MulticastMembersTest, MembershipsEndWithWhatThePortWas) {
 
 TEST_F(MulticastMembersTest, EventsOfOtherPortsAndOtherKindsEndNothing) {
   const auto user = Member();
-  Event(EventType::kPortError, 2);
-  Event(EventType::kPortActive);
-  Event(EventType::kSmChange);
+  Event(AsyncEventType::kPortError, 2);
+  Event(AsyncEventType::kPortActive);
+  Event(AsyncEventType::kSmChange);
   EXPECT_THAT(user->codes(), ElementsAre(StatusCode::kOk));
 }
 
 TEST_F(MulticastMembersTest, AJoinThatAnEventOvertakesIsAskedForAgain) {
   const auto user = Join();
-  Event(EventType::kClientReregister);
+  Event(AsyncEventType::kClientReregister);
   Answer(0, Joined(Wanted(kGroup)));
   timers_.RunPending();
   EXPECT_THAT(user->told, IsEmpty());

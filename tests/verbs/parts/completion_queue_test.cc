@@ -49,8 +49,8 @@ class CompletionQueueTest : public ::testing::Test, private verbs::CqListener {
   void OnCompletion() override { ++notices_; }
   size_t taken() const override { return taken_; }
   void OnDrop() override { waiting_at_drop_ = queue_.waiting(); }
-  void OnEvent(verbs::EventType type) override {
-    EXPECT_EQ(type, verbs::EventType::kCqError);
+  void OnEvent(verbs::AsyncEventType type) override {
+    EXPECT_EQ(type, verbs::AsyncEventType::kCqError);
     ++errors_;
   }
 };

@@ -67,13 +67,13 @@ class SharedReceiveQueueTest : public ::testing::Test,
     return queue_.PostReceive(requests, taken);
   }
 
-  std::vector<verbs::EventType> events_;
+  std::vector<verbs::AsyncEventType> events_;
   const verbs::Pd pd_{};
   SharedReceiveQueue queue_{
       pd_, {.max_requests = 10, .max_sges = 1, .limit = 0}, 20, *this};
 
  private:
-  void OnEvent(verbs::EventType type) override { events_.push_back(type); }
+  void OnEvent(verbs::AsyncEventType type) override { events_.push_back(type); }
 };
 
 TEST_F(SharedReceiveQueueTest, TellsOnceThatItFellBelowItsLimit) {
@@ -83,7 +83,7 @@ TEST_F(SharedReceiveQueueTest, TellsOnceThatItFellBelowItsLimit) {
   queue_.Take();
   EXPECT_THAT(events_, IsEmpty());
   queue_.Take();
-  EXPECT_THAT(events_, ElementsAre(verbs::EventType::kSrqLimit));
+  EXPECT_THAT(events_, ElementsAre(verbs::AsyncEventType::kSrqLimit));
   EXPECT_EQ(queue_.Query().limit, 0u) << "armed no more";
   queue_.Take();
   EXPECT_EQ(events_.size(), 1u);

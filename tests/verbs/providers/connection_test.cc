@@ -162,7 +162,7 @@ TEST_P(ConnectionTest, ADrainWithNothingUnderWayEndsSoon) {
   Connect();
   a_->Drain();
   Run();
-  EXPECT_THAT(a_->events, ElementsAre(EventType::kSendQueueDrained));
+  EXPECT_THAT(a_->events, ElementsAre(AsyncEventType::kSendQueueDrained));
   EXPECT_EQ(a_->qp->Query().sq_draining, 0);
 }
 
@@ -172,7 +172,7 @@ TEST_P(ConnectionTest, HoldsSendsBackWhileItIsDrained) {
   ASSERT_TRUE(b_->Receive(0, 10).ok());
   ASSERT_TRUE(a_->Send(0, 10).ok());
   Run();
-  EXPECT_THAT(a_->events, ElementsAre(EventType::kSendQueueDrained));
+  EXPECT_THAT(a_->events, ElementsAre(AsyncEventType::kSendQueueDrained));
   EXPECT_THAT(b_->Poll(), IsEmpty());
   EXPECT_EQ(a_->State(), QpState::kSendQueueDrain);
   a_->Modify({}, QpState::kReadyToSend);

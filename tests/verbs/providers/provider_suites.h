@@ -99,7 +99,7 @@ class WiredSuite : public ::testing::TestWithParam<Wiring>,
 // Devices, ports and completion queues.
 class ProviderTest : public WiredSuite, private AsyncEventListener {
  protected:
-  using Heard = std::vector<std::pair<EventType, int>>;
+  using Heard = std::vector<std::pair<AsyncEventType, int>>;
 
   ProviderTest() { hosts_->provider(HostNumber::kOne).AddListener(*this); }
   ~ProviderTest() override {
@@ -113,7 +113,7 @@ class ProviderTest : public WiredSuite, private AsyncEventListener {
   }
 
  private:
-  void OnDeviceEvent(EventType type, int port) override {
+  void OnDeviceEvent(AsyncEventType type, int port) override {
     heard_.emplace_back(type, port);
   }
   Heard heard_;

@@ -45,9 +45,9 @@ TEST_P(ProviderTest, HasNoOtherPorts) {
 TEST_P(ProviderTest, TellsOfALinkThatGoesAndComes) {
   Take();
   hosts_->SetLink(HostNumber::kOne, false);
-  EXPECT_THAT(Take(), ElementsAre(Pair(EventType::kPortError, 1)));
+  EXPECT_THAT(Take(), ElementsAre(Pair(AsyncEventType::kPortError, 1)));
   hosts_->SetLink(HostNumber::kOne, true);
-  EXPECT_THAT(Take(), Contains(Pair(EventType::kPortActive, 1)));
+  EXPECT_THAT(Take(), Contains(Pair(AsyncEventType::kPortActive, 1)));
 }
 
 TEST_P(ProviderTest, ADeviceThatBreaksIsDeadForItsUsers) {
@@ -56,7 +56,7 @@ TEST_P(ProviderTest, ADeviceThatBreaksIsDeadForItsUsers) {
   ASSERT_TRUE(a_->Receive(0, 10, 1).ok());
   ASSERT_TRUE(a_->Send(0, 10, 2).ok());
   hosts_->Break(HostNumber::kOne);
-  EXPECT_THAT(Take(), ElementsAre(Pair(EventType::kDeviceFatal, 0)));
+  EXPECT_THAT(Take(), ElementsAre(Pair(AsyncEventType::kDeviceFatal, 0)));
   EXPECT_THAT(a_->PollEnds(), UnorderedElementsAre(Pair(1u, status::kFlushed),
                                                    Pair(2u, status::kFlushed)));
   EXPECT_EQ(a_->State(), QpState::kError);
@@ -188,7 +188,7 @@ TEST_P(ProviderTest, ACompletionQueueMayBecomeSmallerAndOverrun) {
   EXPECT_THAT(a_->Poll(), SizeIs(2));
   // The queue pair whose completion was lost fails with it.
   EXPECT_THAT(a_->events,
-              ElementsAre(EventType::kCqError, EventType::kQpFatal));
+              ElementsAre(AsyncEventType::kCqError, AsyncEventType::kQpFatal));
   EXPECT_EQ(a_->State(), QpState::kError);
   ASSERT_TRUE(a_->Send(0, 10).ok());
   Run();
@@ -204,7 +204,7 @@ TEST_P(ProviderTest, AnOverrunByTheCompletionOfAnErrorIsFatal) {
   Run();
   EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(1u, status::kSuccess)));
   EXPECT_THAT(a_->events,
-              ElementsAre(EventType::kCqError, EventType::kQpFatal));
+              ElementsAre(AsyncEventType::kCqError, AsyncEventType::kQpFatal));
   EXPECT_EQ(a_->State(), QpState::kError);
 }
 
@@ -216,7 +216,7 @@ TEST_P(ProviderTest, AnOverrunByAFlushedRequestIsFatal) {
   Run();
   EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(1u, status::kFlushed)));
   EXPECT_THAT(a_->events,
-              ElementsAre(EventType::kCqError, EventType::kQpFatal));
+              ElementsAre(AsyncEventType::kCqError, AsyncEventType::kQpFatal));
 }
 
 TEST_P(ProviderTest, AReceiverFailsWhenItsCompletionQueueOverruns) {
@@ -234,7 +234,7 @@ TEST_P(ProviderTest, AReceiverFailsWhenItsCompletionQueueOverruns) {
     Run();
   }
   EXPECT_THAT(b_->events,
-              ElementsAre(EventType::kCqError, EventType::kQpFatal));
+              ElementsAre(AsyncEventType::kCqError, AsyncEventType::kQpFatal));
   EXPECT_EQ(b_->State(), QpState::kError);
   EXPECT_EQ(a_->State(), QpState::kReadyToSend);
 }

@@ -78,7 +78,7 @@ TEST_P(ReliableConnectionTest, EndsBothSidesWhenTheirPathMtusDiffer) {
     ASSERT_TRUE(a_->Send(0, 4000).ok());
     Run();
     EXPECT_THAT(a_->PollStatuses(), ElementsAre(status::kRemoteInvalidRequest));
-    EXPECT_THAT(b_->events, Contains(EventType::kQpRequestError));
+    EXPECT_THAT(b_->events, Contains(AsyncEventType::kQpRequestError));
     b_->PollStatuses();
   }
 }
@@ -94,7 +94,7 @@ TEST_P(ReliableConnectionTest,
                                           Pair(2u, status::kFlushed)));
   EXPECT_THAT(a_->PollEnds(),
               ElementsAre(Pair(7u, status::kRemoteInvalidRequest)));
-  EXPECT_THAT(b_->events, Not(Contains(EventType::kQpRequestError)))
+  EXPECT_THAT(b_->events, Not(Contains(AsyncEventType::kQpRequestError)))
       << "the completion tells of it";
 }
 
@@ -284,7 +284,8 @@ TEST_P(ReliableConnectionTest, TellsAReceiverThatSomebodySpeaks) {
   EXPECT_TRUE(absl::IsInvalidArgument(b_->Send(0, 1))) << "not yet";
   ASSERT_TRUE(a_->Send(0, 6).ok());
   Run();
-  EXPECT_THAT(b_->events, ElementsAre(EventType::kCommunicationEstablished));
+  EXPECT_THAT(b_->events,
+              ElementsAre(AsyncEventType::kCommunicationEstablished));
   EXPECT_THAT(b_->Poll(), SizeIs(1));
 }
 
@@ -315,7 +316,7 @@ TEST_P(ReliableConnectionTest, ADrainWaitsForAReceiverThatIsNotReady) {
   ASSERT_TRUE(b_->Receive(0, 10).ok());
   Run();
   EXPECT_THAT(a_->PollStatuses(), ElementsAre(status::kSuccess));
-  EXPECT_THAT(a_->events, ElementsAre(EventType::kSendQueueDrained));
+  EXPECT_THAT(a_->events, ElementsAre(AsyncEventType::kSendQueueDrained));
   EXPECT_EQ(a_->qp->Query().sq_draining, 0);
 }
 

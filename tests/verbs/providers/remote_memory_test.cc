@@ -110,7 +110,7 @@ TEST_P(RemoteMemoryTest, RefusesWhatRightsDoNotAllow) {
   EXPECT_THAT(a_->PollEnds(), ElementsAre(Pair(7u, status::kRemoteAccess)));
   EXPECT_EQ(a_->State(), QpState::kError);
   EXPECT_EQ(b_->State(), QpState::kError);
-  EXPECT_THAT(b_->events, Contains(EventType::kQpAccessError));
+  EXPECT_THAT(b_->events, Contains(AsyncEventType::kQpAccessError));
 }
 
 TEST_P(RemoteMemoryTest, RefusesAKeyThatNobodyGaveOut) {

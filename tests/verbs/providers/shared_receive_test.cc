@@ -53,7 +53,7 @@ TEST_P(SharedReceiveTest, TellsOnceThatFewAreLeft) {
   ASSERT_TRUE(a_->Send(0, 10).ok());
   ASSERT_TRUE(a_->Send(0, 10).ok());
   Run();
-  EXPECT_THAT(b_->events, ElementsAre(EventType::kSrqLimit));
+  EXPECT_THAT(b_->events, ElementsAre(AsyncEventType::kSrqLimit));
   EXPECT_EQ(b_->srq->Query().limit, 0u);
 }
 
@@ -70,7 +70,7 @@ TEST_P(SharedReceiveTest, SaysOnceThatAQueuePairInErrorTakesNoMore) {
   ASSERT_TRUE(b_->Receive(0, 10).ok());
   b_->Modify({}, QpState::kError);
   Run();
-  EXPECT_THAT(b_->events, ElementsAre(EventType::kLastWqeReached));
+  EXPECT_THAT(b_->events, ElementsAre(AsyncEventType::kLastWqeReached));
   b_->Modify({}, QpState::kError);
   Run();
   EXPECT_THAT(b_->events, SizeIs(1));
@@ -88,7 +88,7 @@ TEST_P(SharedReceiveTest, CompletesWhatAQueuePairTookBeforeItSaysSo) {
   for (int i = 0; i < 20 && b_->events.empty(); ++i) {
     Run(absl::Microseconds(500));
   }
-  EXPECT_THAT(b_->events, ElementsAre(EventType::kLastWqeReached));
+  EXPECT_THAT(b_->events, ElementsAre(AsyncEventType::kLastWqeReached));
   EXPECT_THAT(b_->Poll(), SizeIs(1));
 }
 
@@ -97,7 +97,7 @@ TEST_P(SharedReceiveTest, SaysThatAQueuePairThatFailedTakesNoMore) {
   ASSERT_TRUE(b_->Receive(0, 5).ok());
   ASSERT_TRUE(a_->Send(0, 10).ok());
   Run();
-  EXPECT_THAT(b_->events, ElementsAre(EventType::kLastWqeReached));
+  EXPECT_THAT(b_->events, ElementsAre(AsyncEventType::kLastWqeReached));
   EXPECT_THAT(b_->PollStatuses(), ElementsAre(status::kLocalLength));
 }
 

@@ -129,11 +129,12 @@ TEST_F(ContextTest, WantsTheWholeRequestAndRoomForTheAnswer) {
 
 TEST_F(ContextTest, TellsOfWhatHappensToPorts) {
   GetContext();
-  provider_.listener->OnDeviceEvent(EventType::kPortError, 1);
+  provider_.listener->OnDeviceEvent(AsyncEventType::kPortError, 1);
   const auto bytes = given_.at(10)->Take();
   const auto event = ReadAs<ib_uverbs_async_event_desc>(bytes);
   EXPECT_EQ(event.element, 1u);
-  EXPECT_EQ(event.event_type, static_cast<uint32_t>(EventType::kPortError));
+  EXPECT_EQ(event.event_type,
+            static_cast<uint32_t>(AsyncEventType::kPortError));
   context_.reset();
   EXPECT_EQ(provider_.listener, nullptr);
 }

@@ -3,37 +3,38 @@
 namespace ibemu::hca::model::mlx4 {
 
 using prm::Opcode;
-using prm::QpState;
+using prm::QpContextState;
 
-std::optional<QpState> NextState(Opcode opcode, QpState from) {
-  const auto only = [from](QpState needed,
-                           QpState next) -> std::optional<QpState> {
+std::optional<QpContextState> NextState(Opcode opcode, QpContextState from) {
+  const auto only = [from](
+                        QpContextState needed,
+                        QpContextState next) -> std::optional<QpContextState> {
     if (from != needed) return std::nullopt;
     return next;
   };
   switch (opcode) {
     case Opcode::kRst2InitQp:
-      return only(QpState::kReset, QpState::kInit);
+      return only(QpContextState::kReset, QpContextState::kInit);
     case Opcode::kInit2InitQp:
-      return only(QpState::kInit, QpState::kInit);
+      return only(QpContextState::kInit, QpContextState::kInit);
     case Opcode::kInit2RtrQp:
-      return only(QpState::kInit, QpState::kRtr);
+      return only(QpContextState::kInit, QpContextState::kRtr);
     case Opcode::kRtr2RtsQp:
-      return only(QpState::kRtr, QpState::kRts);
+      return only(QpContextState::kRtr, QpContextState::kRts);
     case Opcode::kRts2RtsQp:
-      return only(QpState::kRts, QpState::kRts);
+      return only(QpContextState::kRts, QpContextState::kRts);
     case Opcode::kSqErr2RtsQp:
-      return only(QpState::kSqError, QpState::kRts);
+      return only(QpContextState::kSqError, QpContextState::kRts);
     case Opcode::kRts2SqdQp:
-      return only(QpState::kRts, QpState::kSqDrained);
+      return only(QpContextState::kRts, QpContextState::kSqDrained);
     case Opcode::kSqd2SqdQp:
-      return only(QpState::kSqDrained, QpState::kSqDrained);
+      return only(QpContextState::kSqDrained, QpContextState::kSqDrained);
     case Opcode::kSqd2RtsQp:
-      return only(QpState::kSqDrained, QpState::kRts);
+      return only(QpContextState::kSqDrained, QpContextState::kRts);
     case Opcode::k2ErrQp:
-      return QpState::kError;
+      return QpContextState::kError;
     case Opcode::k2RstQp:
-      return QpState::kReset;
+      return QpContextState::kReset;
     default:
       return std::nullopt;
   }

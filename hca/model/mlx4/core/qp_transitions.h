@@ -12,7 +12,8 @@ namespace ibemu::hca::model::mlx4 {
 
 // Returns the state that `opcode` leads to from `from`, or nothing if it may
 // not be given there (mlx4/qp.c: __mlx4_qp_modify; IBA vol 1 §10.3.1).
-std::optional<prm::QpState> NextState(prm::Opcode opcode, prm::QpState from);
+std::optional<prm::QpContextState> NextState(prm::Opcode opcode,
+                                             prm::QpContextState from);
 
 // Returns the optional components that `opcode` has for a queue pair of
 // `service`, as bits of prm::QpOptional.  Components that a transition requires

@@ -55,7 +55,7 @@ ConnectX3Model::ConnectX3Model(Timers& timers,
 
 void ConnectX3Model::Fail(uint32_t code) {
   error_buffer_.fill(code);
-  events_.Report(prm::EventType::kLocalCatastrophicError, 0, prm::QueueEvent{});
+  events_.Report(prm::EqeType::kLocalCatastrophicError, 0, prm::QueueEvent{});
   // Queues have no use any more, as nothing serves them.
   queue_pairs_.Reset();
   shared_.Reset();
@@ -125,7 +125,7 @@ void ConnectX3Model::Run(const mlx4::Hcr::Posted& posted) {
     // has it as well.
     if (inbox_place_) KeepInbox();
     reply.status = *refusal;
-  } else if (posted.by_event && !events_.Maps(prm::EventType::kCommand)) {
+  } else if (posted.by_event && !events_.Maps(prm::EqeType::kCommand)) {
     // Software would never learn of its completion.
     reply.status = prm::CommandStatus::kBadSysState;
   } else {
@@ -145,7 +145,7 @@ void ConnectX3Model::Run(const mlx4::Hcr::Posted& posted) {
   hcr_.Complete(reply);
   if (posted.by_event) {
     events_.Report(
-        prm::EventType::kCommand, 0,
+        prm::EqeType::kCommand, 0,
         prm::CommandEvent{.token = posted.token,
                           .status = static_cast<uint8_t>(reply.status),
                           .out_param = reply.out_param});

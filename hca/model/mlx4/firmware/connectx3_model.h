@@ -51,7 +51,7 @@ class ConnectX3Model : public PciEndpoint, private mlx4::HostMemory {
   // Sets the type that QUERY_PORT reports from now on.
   void SetPortType(int port, prm::PortType type) { ports_.SetType(port, type); }
   // Reports an event of object `number` that has not happened.
-  void Pretend(prm::EventType type, uint32_t number) {
+  void Pretend(prm::EqeType type, uint32_t number) {
     events_.Report(type, 0, prm::QueueEvent{.number = number});
   }
   // Simulates an internal error, which lasts until a reset: the error buffer is

@@ -82,7 +82,7 @@ bool CompletionQueues::Tell(uint32_t cqn, const ModelCq& queue,
     case Posted::kOverrun:
     case Posted::kFault:
       events_.Report(
-          prm::EventType::kCqError, 0,
+          prm::EqeType::kCqError, 0,
           prm::QueueEvent{.number = cqn,
                           .syndrome = posted == Posted::kOverrun
                                           ? prm::kCqOverrun

@@ -57,8 +57,8 @@ Status EventQueues::MapEvents(uint32_t eqn, uint64_t mask, bool unmap) {
 }
 
 void EventQueues::ReportCompletion(uint32_t eqn, uint32_t cqn) {
-  Post(eqn, MakeEvent(prm::EventType::kCompletion, 0,
-                      prm::QueueEvent{.number = cqn}));
+  Post(eqn,
+       MakeEvent(prm::EqeType::kCompletion, 0, prm::QueueEvent{.number = cqn}));
 }
 
 void EventQueues::Post(uint32_t eqn, const prm::Eqe& event) {

@@ -39,7 +39,7 @@ class EventQueues {
   // Posts an event to the queue that software has mapped it to.  An event that
   // is not mapped is lost.
   template <wire::Structure Data>
-  void Report(prm::EventType type, uint8_t subtype, const Data& data) {
+  void Report(prm::EqeType type, uint8_t subtype, const Data& data) {
     const int eqn = mapping_[static_cast<size_t>(type)];
     if (eqn != kUnmapped) {
       Post(static_cast<uint32_t>(eqn), MakeEvent(type, subtype, data));
@@ -54,7 +54,7 @@ class EventQueues {
   // The number of doorbells that were ignored since power-on.
   int bad_doorbells() const { return bad_doorbells_; }
 
-  bool Maps(prm::EventType type) const {
+  bool Maps(prm::EqeType type) const {
     return mapping_[static_cast<size_t>(type)] != kUnmapped;
   }
 
@@ -64,7 +64,7 @@ class EventQueues {
   static constexpr int kUnmapped = -1;
 
   template <wire::Structure Data>
-  static prm::Eqe MakeEvent(prm::EventType type, uint8_t subtype,
+  static prm::Eqe MakeEvent(prm::EqeType type, uint8_t subtype,
                             const Data& data) {
     prm::Eqe event{.type = type, .subtype = subtype};
     wire::Encode(data, std::as_writable_bytes(std::span(event.data)));

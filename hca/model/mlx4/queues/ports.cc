@@ -125,21 +125,21 @@ void Ports::TellChanges(int port, bool reregister) {
   mark(info.lid != old.info.lid || info.lmc != old.info.lmc, prm::kLidChange);
   mark(reregister, prm::kClientReregister);
   if (change.changed != 0) {
-    events_.Report(prm::EventType::kPortManagementChange, prm::kPortInfoChange,
+    events_.Report(prm::EqeType::kPortManagementChange, prm::kPortInfoChange,
                    change);
   }
   if (told.p_keys != old.p_keys) {
-    events_.Report(prm::EventType::kPortManagementChange, prm::kPKeyTableChange,
+    events_.Report(prm::EqeType::kPortManagementChange, prm::kPKeyTableChange,
                    prm::PortManagementEvent{.port = number});
   }
   if (told.gids != old.gids) {
-    events_.Report(prm::EventType::kPortManagementChange, prm::kGuidInfoChange,
+    events_.Report(prm::EqeType::kPortManagementChange, prm::kGuidInfoChange,
                    prm::PortManagementEvent{.port = number});
   }
   const bool was_active = old.info.port_state == mad::PortState::kActive;
   const bool is_active = info.port_state == mad::PortState::kActive;
   if (was_active != is_active) {
-    events_.Report(prm::EventType::kPortChange,
+    events_.Report(prm::EqeType::kPortChange,
                    is_active ? prm::kPortActive : prm::kPortDown,
                    prm::PortChangeEvent{.port = number});
   }

@@ -52,7 +52,7 @@ ReceiveSource::Fetched ModelSrq::Fetch(ReceiveWqe& wqe) {
   const auto left = static_cast<uint16_t>(posted - taken_);
   if (left < context_.limit_watermark) {
     context_.limit_watermark = 0;  // only one event
-    events_.Report(prm::EventType::kSrqLimit, 0,
+    events_.Report(prm::EqeType::kSrqLimit, 0,
                    prm::QueueEvent{.number = number_});
   }
   return Fetched::kWqe;

@@ -17,8 +17,9 @@ void ConnectedQueuePair::Receive(const ParsedPacket& packet) {
     return ReportBadKey(packet, mad::TrapNumber::kBadPKey, packet.bth.p_key);
   }
   if (packet.lrh.slid != wire::Lid{context_.primary.rlid}) return;
-  if (!std::exchange(established_, true) && state() == prm::QpState::kRtr) {
-    environment_.events().Report(prm::EventType::kCommunicationEstablished, 0,
+  if (!std::exchange(established_, true) &&
+      state() == prm::QpContextState::kRtr) {
+    environment_.events().Report(prm::EqeType::kCommunicationEstablished, 0,
                                  prm::QueueEvent{.number = qpn()});
   }
   OnPacket(packet);

@@ -46,7 +46,7 @@ class ConnectedQueuePair : public ModelQueuePair, protected ConnectionLink {
   }
   void StopSends() override { EnterSendError(); }
   void Break() override { EnterError(); }
-  void Break(prm::EventType event) override { EnterError(event); }
+  void Break(prm::EqeType event) override { EnterError(event); }
 
   bool established_ = false;  // a packet has arrived
 };

@@ -45,7 +45,7 @@ class ConnectionLink {
   // `event` if there is one.
   virtual void StopSends() = 0;
   virtual void Break() = 0;
-  virtual void Break(prm::EventType event) = 0;
+  virtual void Break(prm::EqeType event) = 0;
 
   uint64_t mtu() const { return uint64_t{128} << qp().mtu; }
 };

@@ -28,7 +28,7 @@ void DatagramQueuePair::Work() {
     const ModelSendQueue::Fetched fetched = sends_.Fetch(wqe);
     if (fetched == ModelSendQueue::Fetched::kNone) return;
     if (fetched == ModelSendQueue::Fetched::kFault) {
-      EnterError(prm::EventType::kWqCatastrophicError);
+      EnterError(prm::EqeType::kWqCatastrophicError);
       return;
     }
     CqeSyndrome result = CqeSyndrome::kLocalQpOperation;
@@ -180,7 +180,7 @@ void DatagramQueuePair::Receive(const ParsedPacket& incoming) {
     case ReceiveSource::Fetched::kNone:
       return;
     case ReceiveSource::Fetched::kFault:
-      EnterError(prm::EventType::kWqCatastrophicError);
+      EnterError(prm::EqeType::kWqCatastrophicError);
       return;
     case ReceiveSource::Fetched::kWqe:
       break;

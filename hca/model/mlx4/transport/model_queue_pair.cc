@@ -4,7 +4,7 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-using prm::QpState;
+using prm::QpContextState;
 
 ModelQueuePair::ModelQueuePair(QpEnvironment& environment, uint32_t qpn,
                                const prm::QpContext& context,
@@ -22,18 +22,22 @@ ModelQueuePair::ModelQueuePair(QpEnvironment& environment, uint32_t qpn,
 }
 
 bool ModelQueuePair::CanReceive() const {
-  return context_.state == QpState::kRtr || context_.state == QpState::kRts ||
-         context_.state == QpState::kSqDrained ||
-         context_.state == QpState::kSqError;
+  return context_.state == QpContextState::kRtr ||
+         context_.state == QpContextState::kRts ||
+         context_.state == QpContextState::kSqDrained ||
+         context_.state == QpContextState::kSqError;
 }
 
-bool ModelQueuePair::CanSend() const { return context_.state == QpState::kRts; }
+bool ModelQueuePair::CanSend() const {
+  return context_.state == QpContextState::kRts;
+}
 
 void ModelQueuePair::Change(const prm::QpContext& context) {
-  const QpState before = context_.state;
+  const QpContextState before = context_.state;
   context_ = context;
-  if (context_.state != QpState::kSqDrained) tell_drained_ = false;
-  if (context_.state == QpState::kError && before != QpState::kError) {
+  if (context_.state != QpContextState::kSqDrained) tell_drained_ = false;
+  if (context_.state == QpContextState::kError &&
+      before != QpContextState::kError) {
     context_.state = before;
     EnterError();
     return;
@@ -45,8 +49,8 @@ void ModelQueuePair::Change(const prm::QpContext& context) {
 prm::QpContext ModelQueuePair::context() const {
   prm::QpContext context = context_;
   context.local_qpn = qpn_;
-  if (context.state == QpState::kSqDrained && !IsDrained()) {
-    context.state = QpState::kSqDraining;
+  if (context.state == QpContextState::kSqDrained && !IsDrained()) {
+    context.state = QpContextState::kSqDraining;
   }
   context.sq_wqe_counter = sends_.counter();
   if (own_receives_) context.rq_wqe_counter = own_receives_->counter();
@@ -59,42 +63,43 @@ void ModelQueuePair::TellWhenDrained() {
 }
 
 void ModelQueuePair::LookWhetherDrained() {
-  if (!tell_drained_ || context_.state != QpState::kSqDrained || !IsDrained()) {
+  if (!tell_drained_ || context_.state != QpContextState::kSqDrained ||
+      !IsDrained()) {
     return;
   }
   tell_drained_ = false;
-  environment_.events().Report(prm::EventType::kSendQueueDrained, 0,
+  environment_.events().Report(prm::EqeType::kSendQueueDrained, 0,
                                prm::QueueEvent{.number = qpn_});
 }
 
 void ModelQueuePair::Doorbell() {
   if (CanSend()) {
     Work();
-  } else if (context_.state == QpState::kError ||
-             context_.state == QpState::kSqError) {
+  } else if (context_.state == QpContextState::kError ||
+             context_.state == QpContextState::kSqError) {
     FlushSends();
   }
 }
 
 void ModelQueuePair::EnterSendError() {
-  context_.state = QpState::kSqError;
+  context_.state = QpContextState::kSqError;
   FlushSends();
 }
 
 void ModelQueuePair::EnterError() {
-  if (context_.state == QpState::kError) return;
-  context_.state = QpState::kError;
+  if (context_.state == QpContextState::kError) return;
+  context_.state = QpContextState::kError;
   OnError();
   FlushSends();
   if (own_receives_) {
     FlushReceives();
   } else {
-    environment_.events().Report(prm::EventType::kSrqLastWqe, 0,
+    environment_.events().Report(prm::EqeType::kSrqLastWqe, 0,
                                  prm::QueueEvent{.number = qpn_});
   }
 }
 
-void ModelQueuePair::EnterError(prm::EventType why) {
+void ModelQueuePair::EnterError(prm::EqeType why) {
   EnterError();
   environment_.events().Report(why, 0, prm::QueueEvent{.number = qpn_});
 }
@@ -112,7 +117,7 @@ void ModelQueuePair::FlushSends() {
 }
 
 void ModelQueuePair::FlushReceives() {
-  if (context_.state != QpState::kError || !own_receives_) return;
+  if (context_.state != QpContextState::kError || !own_receives_) return;
   ReceiveWqe wqe;
   while (own_receives_->Fetch(wqe) == ReceiveSource::Fetched::kWqe) {
     FailReceive(wqe.counter, prm::CqeSyndrome::kFlushed);
@@ -129,7 +134,7 @@ void ModelQueuePair::CompleteSend(const SendWqe& wqe, uint32_t byte_count) {
                .is_send = true,
                .opcode = static_cast<uint8_t>(wqe.control.opcode)},
       false);
-  if (!posted) EnterError(prm::EventType::kWqCatastrophicError);
+  if (!posted) EnterError(prm::EqeType::kWqCatastrophicError);
 }
 
 void ModelQueuePair::FailSend(const SendWqe& wqe, prm::CqeSyndrome syndrome) {
@@ -146,7 +151,7 @@ void ModelQueuePair::CompleteReceive(prm::Cqe entry, bool solicited) {
   entry.qpn = qpn_;
   if (!environment_.completions().Post(context_.cqn_receive, entry,
                                        solicited)) {
-    EnterError(prm::EventType::kWqCatastrophicError);
+    EnterError(prm::EqeType::kWqCatastrophicError);
   }
 }
 

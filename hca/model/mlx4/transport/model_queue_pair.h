@@ -49,7 +49,7 @@ class ModelQueuePair {
   ModelQueuePair& operator=(const ModelQueuePair&) = delete;
 
   uint32_t qpn() const { return qpn_; }
-  prm::QpState state() const { return context_.state; }
+  prm::QpContextState state() const { return context_.state; }
   int port() const {
     return prm::PortOfSchedQueue(context_.primary.sched_queue);
   }
@@ -79,7 +79,9 @@ class ModelQueuePair {
   virtual void Work() = 0;
   // Called when a command has changed the state from `before`.  Work() follows
   // if the new state allows it.
-  virtual void OnState(prm::QpState before) { static_cast<void>(before); }
+  virtual void OnState(prm::QpContextState before) {
+    static_cast<void>(before);
+  }
   // Called when the state has become kError: requests in progress end with
   // kFlushed.
   virtual void OnError() {}
@@ -97,7 +99,7 @@ class ModelQueuePair {
   void EnterSendError();
   void EnterError();
   // Also reports the event `why` to software.
-  void EnterError(prm::EventType why);
+  void EnterError(prm::EqeType why);
 
   void CompleteSend(const SendWqe& wqe, uint32_t byte_count = 0);
   // Posts a CQE even if the WQE is not signaled.

@@ -129,18 +129,19 @@ Status QueuePairs::Modify(Opcode opcode, uint32_t qpn, uint32_t optional,
     return status;
   }
   const auto pair = pairs_.find(qpn);
-  const prm::QpState before =
-      pair == pairs_.end() ? prm::QpState::kReset : pair->second->state();
-  const std::optional<prm::QpState> next = NextState(opcode, before);
+  const prm::QpContextState before = pair == pairs_.end()
+                                         ? prm::QpContextState::kReset
+                                         : pair->second->state();
+  const std::optional<prm::QpContextState> next = NextState(opcode, before);
   if (!next) return Status::kBadQpState;
-  const prm::QpService service = before == prm::QpState::kReset
+  const prm::QpService service = before == prm::QpContextState::kReset
                                      ? given.service
                                      : pair->second->context().service;
   if ((optional & ~OptionalComponents(opcode, service)) != 0) {
     return Status::kBadParam;
   }
 
-  if (before == prm::QpState::kReset) {
+  if (before == prm::QpContextState::kReset) {
     if (opcode != Opcode::kRst2InitQp) {
       // Reset has no effect on an unused queue pair, and such a one can't be
       // put into the error state.
@@ -155,7 +156,7 @@ Status QueuePairs::Modify(Opcode opcode, uint32_t qpn, uint32_t optional,
       return status;
     }
     prm::QpContext context = given;
-    context.state = prm::QpState::kInit;
+    context.state = prm::QpContextState::kInit;
     if (const auto special = SpecialOf(qpn)) {
       context.primary.sched_queue = prm::SchedQueue(special->port, 0);
     }
@@ -266,7 +267,7 @@ void QueuePairs::ReceiveMulticast(int port, const ParsedPacket& packet) {
 
 void QueuePairs::PollReceives() {
   const bool any = std::ranges::any_of(pairs_, [](const auto& pair) {
-    return pair.second->state() == prm::QpState::kError;
+    return pair.second->state() == prm::QpContextState::kError;
   });
   if (!any || poll_ != TimerId::kNone) return;
   poll_ = core_.timers.RunAfter(kPollInterval, [this] {

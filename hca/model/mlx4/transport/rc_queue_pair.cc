@@ -4,11 +4,13 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-void RcQueuePair::OnState(prm::QpState before) {
-  if (before == prm::QpState::kInit && state() == prm::QpState::kRtr) {
+void RcQueuePair::OnState(prm::QpContextState before) {
+  if (before == prm::QpContextState::kInit &&
+      state() == prm::QpContextState::kRtr) {
     responder_.Start(context_.next_receive_psn);
   }
-  if (before == prm::QpState::kRtr && state() == prm::QpState::kRts) {
+  if (before == prm::QpContextState::kRtr &&
+      state() == prm::QpContextState::kRts) {
     requester_.Start(context_.next_send_psn);
   }
 }
@@ -37,7 +39,7 @@ void RcQueuePair::OnPacket(const ParsedPacket& packet) {
                       opcode <= wire::opcode::kAtomicAcknowledge;
   if (!answer) {
     responder_.Receive(packet);
-  } else if (state() != prm::QpState::kRtr) {
+  } else if (state() != prm::QpContextState::kRtr) {
     requester_.Receive(packet);
     LookWhetherDrained();
   }

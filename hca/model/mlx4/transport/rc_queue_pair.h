@@ -20,7 +20,7 @@ class RcQueuePair : public ConnectedQueuePair {
 
  private:
   void OnPacket(const ParsedPacket& packet) override;
-  void OnState(prm::QpState before) override;
+  void OnState(prm::QpContextState before) override;
   void Work() override { requester_.Pump(); }
   void OnError() override;
   bool IsDrained() const override { return requester_.idle(); }

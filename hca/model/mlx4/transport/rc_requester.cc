@@ -79,7 +79,7 @@ bool RcRequester::Open() {
     case ModelSendQueue::Fetched::kNone:
       return false;
     case ModelSendQueue::Fetched::kFault:
-      link_.Break(prm::EventType::kWqCatastrophicError);
+      link_.Break(prm::EqeType::kWqCatastrophicError);
       return false;
     case ModelSendQueue::Fetched::kMalformed:
       request.error = CqeSyndrome::kLocalQpOperation;

@@ -10,7 +10,7 @@
 namespace ibemu::hca::model::mlx4 {
 
 using prm::CqeSyndrome;
-using prm::EventType;
+using prm::EqeType;
 
 namespace {
 
@@ -44,7 +44,7 @@ void RcResponder::Receive(const ParsedPacket& request) {
              !message_.begun()) {
     OnAtomic(request);
   } else {
-    Refuse(wire::syndrome::kInvalidRequest, EventType::kWqInvalidRequest);
+    Refuse(wire::syndrome::kInvalidRequest, EqeType::kWqInvalidRequest);
   }
 }
 
@@ -87,7 +87,7 @@ bool RcResponder::TakeReceive() {
       return false;
     case ReceiveSource::Fetched::kFault:
       Refuse(wire::syndrome::kRemoteOperationError,
-             EventType::kWqCatastrophicError);
+             EqeType::kWqCatastrophicError);
       return false;
   }
   return false;
@@ -96,7 +96,7 @@ bool RcResponder::TakeReceive() {
 void RcResponder::OnMessage(const ParsedPacket& request) {
   const std::optional<IncomingPart> part = ParsePart(request);
   if (!part || !message_.Continues(*part)) {
-    Refuse(wire::syndrome::kInvalidRequest, EventType::kWqInvalidRequest);
+    Refuse(wire::syndrome::kInvalidRequest, EqeType::kWqInvalidRequest);
     return;
   }
   if (part->takes_receive() && !TakeReceive()) return;
@@ -122,7 +122,7 @@ void RcResponder::OnMessage(const ParsedPacket& request) {
       link_.Break();
       return;
     case ReceivedMessage::Placed::kAccess:
-      Refuse(wire::syndrome::kRemoteAccessError, EventType::kWqAccessError);
+      Refuse(wire::syndrome::kRemoteAccessError, EqeType::kWqAccessError);
       return;
   }
   Accept(request, part->last);
@@ -132,12 +132,12 @@ void RcResponder::OnMessage(const ParsedPacket& request) {
 void RcResponder::OnRead(ParsedPacket request, bool duplicate) {
   // An invalid duplicate, for example an old one whose region is gone, is
   // harmless and dropped (IBA vol 1 §9.7.5.1).
-  const auto refuse = [this, duplicate](uint8_t code, EventType event) {
+  const auto refuse = [this, duplicate](uint8_t code, EqeType event) {
     if (!duplicate) Refuse(code, event);
   };
   const auto header = request.Take<wire::RdmaHeader>();
   if (!header) {
-    refuse(wire::syndrome::kInvalidRequest, EventType::kWqInvalidRequest);
+    refuse(wire::syndrome::kInvalidRequest, EqeType::kWqInvalidRequest);
     return;
   }
   std::optional<prm::Mpt> entry;
@@ -147,7 +147,7 @@ void RcResponder::OnRead(ParsedPacket request, bool duplicate) {
                                    header->length, Right::kRemoteRead);
     }
     if (!entry) {
-      refuse(wire::syndrome::kRemoteAccessError, EventType::kWqAccessError);
+      refuse(wire::syndrome::kRemoteAccessError, EqeType::kWqAccessError);
       return;
     }
   }
@@ -163,7 +163,7 @@ void RcResponder::OnRead(ParsedPacket request, bool duplicate) {
         std::min<uint64_t>(link_.mtu(), header->length - offset));
     if (entry &&
         !link_.memory().Read(*entry, header->address + offset, payload)) {
-      refuse(wire::syndrome::kRemoteOperationError, EventType::kWqAccessError);
+      refuse(wire::syndrome::kRemoteOperationError, EqeType::kWqAccessError);
       return;
     }
     const bool first = i == 0;
@@ -188,11 +188,11 @@ void RcResponder::OnRead(ParsedPacket request, bool duplicate) {
 void RcResponder::OnAtomic(ParsedPacket request) {
   const auto header = request.Take<wire::AtomicHeader>();
   if (!header) {
-    Refuse(wire::syndrome::kInvalidRequest, EventType::kWqInvalidRequest);
+    Refuse(wire::syndrome::kInvalidRequest, EqeType::kWqInvalidRequest);
     return;
   }
   if (header->address % kAtomicOperandBytes != 0) {
-    Refuse(wire::syndrome::kInvalidRequest, EventType::kWqAccessError);
+    Refuse(wire::syndrome::kInvalidRequest, EqeType::kWqAccessError);
     return;
   }
   const auto entry =
@@ -202,7 +202,7 @@ void RcResponder::OnAtomic(ParsedPacket request) {
           : std::nullopt;
   std::array<std::byte, kAtomicOperandBytes> bytes;
   if (!entry || !link_.memory().Read(*entry, header->address, bytes)) {
-    Refuse(wire::syndrome::kRemoteAccessError, EventType::kWqAccessError);
+    Refuse(wire::syndrome::kRemoteAccessError, EqeType::kWqAccessError);
     return;
   }
   // The value has the host's byte order, which is little-endian for this
@@ -221,7 +221,7 @@ void RcResponder::OnAtomic(ParsedPacket request) {
     bytes[i] = static_cast<std::byte>(result >> (8 * i));
   }
   if (!link_.memory().Write(*entry, header->address, bytes)) {
-    Refuse(wire::syndrome::kRemoteAccessError, EventType::kWqAccessError);
+    Refuse(wire::syndrome::kRemoteAccessError, EqeType::kWqAccessError);
     return;
   }
   atomics_.push_back({.psn = request.bth.psn, .original = original});
@@ -254,7 +254,7 @@ void RcResponder::Acknowledge(uint32_t psn, uint8_t syndrome) {
              {});
 }
 
-void RcResponder::Refuse(uint8_t code, EventType event) {
+void RcResponder::Refuse(uint8_t code, EqeType event) {
   Acknowledge(expected_, wire::syndrome::kNak | code);
   link_.Break(event);
 }

@@ -42,7 +42,7 @@ class RcResponder {
   void Accept(const ParsedPacket& request, bool end_of_message);
   void Acknowledge(uint32_t psn, uint8_t syndrome);
   // Sends a NAK with `code`, and breaks the connection with `event`.
-  void Refuse(uint8_t code, prm::EventType event);
+  void Refuse(uint8_t code, prm::EqeType event);
 
   ConnectionLink& link_;
   uint32_t expected_ = 0;

@@ -2,16 +2,16 @@
 
 namespace ibemu::hca::model::mlx4 {
 
-using prm::QpState;
+using prm::QpContextState;
 
-void UcQueuePair::OnState(QpState before) {
-  if (before == QpState::kInit && state() == QpState::kRtr) {
+void UcQueuePair::OnState(QpContextState before) {
+  if (before == QpContextState::kInit && state() == QpContextState::kRtr) {
     responder_.Start(context_.next_receive_psn);
   }
-  if (before == QpState::kRtr && state() == QpState::kRts) {
+  if (before == QpContextState::kRtr && state() == QpContextState::kRts) {
     requester_.Start(context_.next_send_psn);
   }
-  if (state() == QpState::kSqDrained) requester_.Drain();
+  if (state() == QpContextState::kSqDrained) requester_.Drain();
 }
 
 void UcQueuePair::OnError() {
@@ -23,7 +23,8 @@ prm::QpContext UcQueuePair::context() const {
   prm::QpContext context = ModelQueuePair::context();
   if (!CanReceive()) return context;
   context.next_receive_psn = responder_.expected_psn();
-  if (state() != QpState::kRtr) context.next_send_psn = requester_.next_psn();
+  if (state() != QpContextState::kRtr)
+    context.next_send_psn = requester_.next_psn();
   return context;
 }
 

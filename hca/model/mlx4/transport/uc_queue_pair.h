@@ -22,7 +22,7 @@ class UcQueuePair : public ConnectedQueuePair {
   void OnPacket(const ParsedPacket& packet) override {
     responder_.Receive(packet);
   }
-  void OnState(prm::QpState before) override;
+  void OnState(prm::QpContextState before) override;
   void Work() override { requester_.Pump(); }
   void OnError() override;
 

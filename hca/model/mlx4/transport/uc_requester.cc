@@ -34,7 +34,7 @@ bool UcRequester::Begin() {
     case ModelSendQueue::Fetched::kNone:
       return false;
     case ModelSendQueue::Fetched::kFault:
-      link_.Break(prm::EventType::kWqCatastrophicError);
+      link_.Break(prm::EqeType::kWqCatastrophicError);
       return false;
     case ModelSendQueue::Fetched::kMalformed:
       Fail(wqe, CqeSyndrome::kLocalQpOperation);

@@ -38,7 +38,7 @@ void UcResponder::Receive(const ParsedPacket& packet) {
 bool UcResponder::TakeReceive() {
   const ReceiveSource::Fetched fetched = message_.TakeReceive();
   if (fetched == ReceiveSource::Fetched::kFault) {
-    link_.Break(prm::EventType::kWqCatastrophicError);
+    link_.Break(prm::EqeType::kWqCatastrophicError);
   }
   return fetched == ReceiveSource::Fetched::kWqe;
 }

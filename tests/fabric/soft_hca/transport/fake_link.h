@@ -169,7 +169,7 @@ class FakeLink final : public QueuePairLink, private verbs::CqListener {
   CompletionFate fate;  // of every completion that would be successful
   std::vector<std::shared_ptr<const Transport>> sent;
   std::vector<uint32_t> destinations;  // of datagrams
-  std::vector<verbs::EventType> events;
+  std::vector<verbs::AsyncEventType> events;
   int lost_completions = 0;
   bool armed = false;  // an alternate path, which it can take once
   std::function<void()> flush = [] {};  // flushes the part under test
@@ -177,7 +177,7 @@ class FakeLink final : public QueuePairLink, private verbs::CqListener {
  private:
   void OnArrival() override {}
   void OnCompletion() override {}
-  void OnEvent(verbs::EventType type) override { events.push_back(type); }
+  void OnEvent(verbs::AsyncEventType type) override { events.push_back(type); }
 };
 
 }  // namespace ibemu::fabric

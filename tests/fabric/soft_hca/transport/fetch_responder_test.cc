@@ -136,7 +136,7 @@ TEST_F(FetchResponderTest, RefusesAReadWithoutTheRight) {
   Take(Read(Psn(0), 0, 8));
 
   EXPECT_EQ(TakeSyndrome(), Syndrome::kAccessError);
-  EXPECT_THAT(link.events, ElementsAre(verbs::EventType::kQpAccessError));
+  EXPECT_THAT(link.events, ElementsAre(verbs::AsyncEventType::kQpAccessError));
 }
 
 TEST_F(FetchResponderTest, RefusesAReadWhenItTakesNone) {
@@ -145,7 +145,7 @@ TEST_F(FetchResponderTest, RefusesAReadWhenItTakesNone) {
   Take(Read(Psn(0), 0, 8));
 
   EXPECT_EQ(TakeSyndrome(), Syndrome::kInvalidRequest);
-  EXPECT_THAT(link.events, ElementsAre(verbs::EventType::kQpAccessError));
+  EXPECT_THAT(link.events, ElementsAre(verbs::AsyncEventType::kQpAccessError));
 }
 
 TEST_F(FetchResponderTest, RefusesAReadWithinAMessage) {
@@ -154,7 +154,7 @@ TEST_F(FetchResponderTest, RefusesAReadWithinAMessage) {
   Take(Read(Psn(1), 0, 8));
 
   EXPECT_EQ(TakeSyndrome(), Syndrome::kInvalidRequest);
-  EXPECT_THAT(link.events, ElementsAre(verbs::EventType::kQpRequestError));
+  EXPECT_THAT(link.events, ElementsAre(verbs::AsyncEventType::kQpRequestError));
 }
 
 TEST_F(FetchResponderTest, ExecutesAnAtomicOperationOnceHoweverOftenItComes) {
@@ -204,7 +204,7 @@ TEST_F(FetchResponderTest, RefusesAnAtomicOperationAcrossItsBoundary) {
   Take(Add(Psn(0), 60, 1));
 
   EXPECT_EQ(TakeSyndrome(), Syndrome::kInvalidRequest);
-  EXPECT_THAT(link.events, ElementsAre(verbs::EventType::kQpAccessError));
+  EXPECT_THAT(link.events, ElementsAre(verbs::AsyncEventType::kQpAccessError));
 }
 
 TEST_F(FetchResponderTest, RefusesAnAtomicOperationWithoutTheRight) {

@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using Syndrome = Transport::Syndrome;
-using EventType = verbs::EventType;
+using AsyncEventType = verbs::AsyncEventType;
 
 namespace wc_status = verbs::wc_status;
 
@@ -46,7 +46,8 @@ class ReliableResponderTest : public ::testing::Test,
   }
   // Expects that a NAK with `psn` has ended the connection, and that `event`
   // told of it.
-  void ExpectRefusal(Syndrome syndrome, uint32_t psn, verbs::EventType event) {
+  void ExpectRefusal(Syndrome syndrome, uint32_t psn,
+                     verbs::AsyncEventType event) {
     ExpectAnswer(syndrome, psn);
     EXPECT_EQ(link.context.state, verbs::QpState::kError);
     EXPECT_THAT(link.events, ElementsAre(event));
@@ -155,13 +156,13 @@ TEST_F(ReliableResponderTest, RefusesAWriteWithAWrongKey) {
 
   Take(message);
 
-  ExpectRefusal(Syndrome::kAccessError, Psn(0), EventType::kQpAccessError);
+  ExpectRefusal(Syndrome::kAccessError, Psn(0), AsyncEventType::kQpAccessError);
 }
 
 TEST_F(ReliableResponderTest, RefusesAWriteBeyondTheRegion) {
   Take(Write(Psn(0), "hello", FakeLink::kSize - 4));
 
-  ExpectRefusal(Syndrome::kAccessError, Psn(0), EventType::kQpAccessError);
+  ExpectRefusal(Syndrome::kAccessError, Psn(0), AsyncEventType::kQpAccessError);
 }
 
 TEST_F(ReliableResponderTest, RefusesAWriteThatTheRegionDoesNotAllow) {
@@ -169,7 +170,7 @@ TEST_F(ReliableResponderTest, RefusesAWriteThatTheRegionDoesNotAllow) {
 
   Take(Write(Psn(0), "hello", 200));
 
-  ExpectRefusal(Syndrome::kAccessError, Psn(0), EventType::kQpAccessError);
+  ExpectRefusal(Syndrome::kAccessError, Psn(0), AsyncEventType::kQpAccessError);
 }
 
 TEST_F(ReliableResponderTest, RefusesAWriteThatTheQueuePairDoesNotAllow) {
@@ -177,7 +178,7 @@ TEST_F(ReliableResponderTest, RefusesAWriteThatTheQueuePairDoesNotAllow) {
 
   Take(Write(Psn(0), "hello", 200));
 
-  ExpectRefusal(Syndrome::kAccessError, Psn(0), EventType::kQpAccessError);
+  ExpectRefusal(Syndrome::kAccessError, Psn(0), AsyncEventType::kQpAccessError);
 }
 
 TEST_F(ReliableResponderTest, RefusesTheRestOfAWriteWhoseKeyHasGone) {
@@ -188,7 +189,7 @@ TEST_F(ReliableResponderTest, RefusesTheRestOfAWriteWhoseKeyHasGone) {
 
   Take(message.Single(1));
 
-  ExpectRefusal(Syndrome::kAccessError, Psn(1), EventType::kQpAccessError);
+  ExpectRefusal(Syndrome::kAccessError, Psn(1), AsyncEventType::kQpAccessError);
 }
 
 TEST_F(ReliableResponderTest, RefusesAWriteThatIsLongerThanItSaid) {
@@ -197,7 +198,8 @@ TEST_F(ReliableResponderTest, RefusesAWriteThatIsLongerThanItSaid) {
 
   Take(message);
 
-  ExpectRefusal(Syndrome::kInvalidRequest, Psn(0), EventType::kQpAccessError);
+  ExpectRefusal(Syndrome::kInvalidRequest, Psn(0),
+                AsyncEventType::kQpAccessError);
 }
 
 TEST_F(ReliableResponderTest, RefusesAWriteThatIsShorterThanItSaid) {
@@ -211,7 +213,8 @@ TEST_F(ReliableResponderTest, RefusesAWriteThatIsShorterThanItSaid) {
 
   Take(message.Single(1));
 
-  ExpectRefusal(Syndrome::kInvalidRequest, Psn(1), EventType::kQpAccessError);
+  ExpectRefusal(Syndrome::kInvalidRequest, Psn(1),
+                AsyncEventType::kQpAccessError);
   EXPECT_THAT(link.receives, SizeIs(1)) << "it has taken none";
 }
 
@@ -222,7 +225,8 @@ TEST_F(ReliableResponderTest, RefusesAMessageWithoutItsFirstPacket) {
 
   Take(last);
 
-  ExpectRefusal(Syndrome::kInvalidRequest, Psn(0), EventType::kQpRequestError);
+  ExpectRefusal(Syndrome::kInvalidRequest, Psn(0),
+                AsyncEventType::kQpRequestError);
 }
 
 TEST_F(ReliableResponderTest, RefusesAMessageThatBeginsWithinAnother) {
@@ -231,7 +235,8 @@ TEST_F(ReliableResponderTest, RefusesAMessageThatBeginsWithinAnother) {
 
   Take(Send(Psn(1), "other"));
 
-  ExpectRefusal(Syndrome::kInvalidRequest, Psn(1), EventType::kQpRequestError);
+  ExpectRefusal(Syndrome::kInvalidRequest, Psn(1),
+                AsyncEventType::kQpRequestError);
   EXPECT_THAT(link.PollStatuses(), ElementsAre(wc_status::kFlushed));
 }
 
@@ -242,7 +247,8 @@ TEST_F(ReliableResponderTest, RefusesToInvalidateAKeyForItsPeer) {
 
   Take(send);
 
-  ExpectRefusal(Syndrome::kInvalidRequest, Psn(0), EventType::kQpRequestError);
+  ExpectRefusal(Syndrome::kInvalidRequest, Psn(0),
+                AsyncEventType::kQpRequestError);
 }
 
 TEST_F(ReliableResponderTest, FailsAReceiveRequestThatIsTooShort) {
@@ -312,7 +318,8 @@ TEST_F(ReliableResponderTest, TellsOfAWriteWhoseMemoryIsNotThere) {
 
   Take(message);
 
-  ExpectRefusal(Syndrome::kOperationError, Psn(0), EventType::kQpAccessError);
+  ExpectRefusal(Syndrome::kOperationError, Psn(0),
+                AsyncEventType::kQpAccessError);
   EXPECT_THAT(link.Poll(), IsEmpty());
 }
 
@@ -353,7 +360,7 @@ TEST_F(ReliableResponderTest, SaysOnceThatCommunicationIsEstablished) {
   Take(Write(Psn(1), "b", 0));
 
   EXPECT_THAT(link.events,
-              ElementsAre(verbs::EventType::kCommunicationEstablished));
+              ElementsAre(verbs::AsyncEventType::kCommunicationEstablished));
 }
 
 TEST_F(ReliableResponderTest, AcknowledgesNothingAfterAReset) {

@@ -354,7 +354,8 @@ TEST_F(RequesterTest, SaysOnceThatItIsDrained) {
 
   Acknowledge(Psn(2));
 
-  EXPECT_THAT(link.events, ElementsAre(verbs::EventType::kSendQueueDrained));
+  EXPECT_THAT(link.events,
+              ElementsAre(verbs::AsyncEventType::kSendQueueDrained));
   EXPECT_TRUE(requester.IsDrained());
   EXPECT_THAT(link.TakeSent(), SizeIs(1)) << "the second one has to wait";
 }

@@ -14,10 +14,10 @@ using testing::Mlx4Lab, testing::Mlx4Machine;
 class EventQueueTest : public Mlx4Lab {
  protected:
   static constexpr int kLogEntries = 7;
-  static constexpr auto kType = prm::EventType::kSrqLimit;
+  static constexpr auto kType = prm::EqeType::kSrqLimit;
 
   EventQueueTest() {
-    auto adapter = Adapter::Start(*host_.function, timers_, Options());
+    auto adapter = Mlx4Adapter::Start(*host_.function, timers_, Options());
     if (!adapter.ok()) throw std::runtime_error("the driver did not start");
     adapter_ = *std::move(adapter);
     resources_ = std::make_unique<Resources>(*adapter_);
@@ -30,7 +30,7 @@ class EventQueueTest : public Mlx4Lab {
   }
 
   Mlx4Machine& host_ = PlugIn();
-  std::unique_ptr<Adapter> adapter_;
+  std::unique_ptr<Mlx4Adapter> adapter_;
   std::unique_ptr<Resources> resources_;
   std::unique_ptr<Mlx4Eq> queue_;
 };

@@ -147,7 +147,8 @@ TEST(QpContextTest, StatesAreTheSameBothWays) {
     const QpState state{static_cast<uint8_t>(i)};
     EXPECT_EQ(StateOf(ContextState(state)), state);
   }
-  EXPECT_EQ(StateOf(prm::QpState::kSqDraining), QpState::kSendQueueDrain);
+  EXPECT_EQ(StateOf(prm::QpContextState::kSqDraining),
+            QpState::kSendQueueDrain);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ using testing::Mlx4Lab, testing::Mlx4Machine;
 class MulticastGroupsTest : public Mlx4Lab {
  protected:
   MulticastGroupsTest() {
-    auto adapter = Adapter::Start(*host_.function, timers_, Options());
+    auto adapter = Mlx4Adapter::Start(*host_.function, timers_, Options());
     if (!adapter.ok()) throw std::runtime_error("the driver did not start");
     adapter_ = *std::move(adapter);
     resources_ = std::make_unique<Resources>(*adapter_);
@@ -39,7 +39,7 @@ class MulticastGroupsTest : public Mlx4Lab {
   }
 
   Mlx4Machine& host_ = PlugIn();
-  std::unique_ptr<Adapter> adapter_;
+  std::unique_ptr<Mlx4Adapter> adapter_;
   std::unique_ptr<Resources> resources_;
   std::unique_ptr<McgTable> groups_;
 };

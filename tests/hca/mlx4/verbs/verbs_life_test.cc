@@ -20,7 +20,7 @@ using prm::CommandStatus, prm::Opcode;
 using ::testing::Contains, ::testing::ElementsAre, ::testing::HasSubstr,
     ::testing::IsEmpty, ::testing::Pair, ::testing::SizeIs,
     ::testing::UnorderedElementsAre;
-using verbs::EventType, verbs::QpState;
+using verbs::AsyncEventType, verbs::QpState;
 
 class VerbsLifeTest : public VerbsLab {
  protected:
@@ -59,7 +59,7 @@ TEST_F(VerbsLifeTest, TellsWhoseQueuesMetAnError) {
   auto& provider = static_cast<VerbsProvider&>(device_a_->provider());
   auto& qp = static_cast<Mlx4QueuePair&>(*a_->qp);
   auto& srq = static_cast<Mlx4Srq&>(*a_->srq);
-  const auto after = [&](prm::EventType type, uint32_t number) {
+  const auto after = [&](prm::EqeType type, uint32_t number) {
     a_->events.clear();
     prm::Eqe event;
     event.type = type;
@@ -68,15 +68,15 @@ TEST_F(VerbsLifeTest, TellsWhoseQueuesMetAnError) {
     provider.OnEvent(event);
     return a_->events;
   };
-  EXPECT_THAT(after(prm::EventType::kSrqCatastrophicError, srq.number()),
-              ElementsAre(EventType::kSrqError));
-  EXPECT_THAT(after(prm::EventType::kWqAccessError, qp.number()),
-              ElementsAre(EventType::kQpAccessError));
-  EXPECT_THAT(after(prm::EventType::kWqCatastrophicError, qp.number()),
-              ElementsAre(EventType::kQpFatal));
-  EXPECT_THAT(after(prm::EventType::kCqError, qp.cqn()),
-              ElementsAre(EventType::kQpFatal));
-  EXPECT_THAT(after(prm::EventType::kWqCatastrophicError, 0x999), IsEmpty());
+  EXPECT_THAT(after(prm::EqeType::kSrqCatastrophicError, srq.number()),
+              ElementsAre(AsyncEventType::kSrqError));
+  EXPECT_THAT(after(prm::EqeType::kWqAccessError, qp.number()),
+              ElementsAre(AsyncEventType::kQpAccessError));
+  EXPECT_THAT(after(prm::EqeType::kWqCatastrophicError, qp.number()),
+              ElementsAre(AsyncEventType::kQpFatal));
+  EXPECT_THAT(after(prm::EqeType::kCqError, qp.cqn()),
+              ElementsAre(AsyncEventType::kQpFatal));
+  EXPECT_THAT(after(prm::EqeType::kWqCatastrophicError, 0x999), IsEmpty());
 }
 
 TEST_F(VerbsLifeTest, EndsAllRequestsWhenTheAdapterDies) {
@@ -201,7 +201,7 @@ TEST_F(VerbsLifeTest, EndsAllRequestsWhenTheAdaptersCompletionQueueFails) {
   ASSERT_TRUE(a_->Send(0, 10, 2).ok());
   host_a_.trace.records.clear();
   prm::Eqe event;
-  event.type = prm::EventType::kCqError;
+  event.type = prm::EqeType::kCqError;
   wire::Encode(
       prm::QueueEvent{.number = static_cast<Mlx4QueuePair&>(*a_->qp).cqn()},
       std::as_writable_bytes(std::span(event.data)));
@@ -209,7 +209,7 @@ TEST_F(VerbsLifeTest, EndsAllRequestsWhenTheAdaptersCompletionQueueFails) {
   EXPECT_THAT(host_a_.trace.Names(), ElementsAre("2RST_QP"));
   EXPECT_THAT(a_->PollEnds(), UnorderedElementsAre(Pair(1u, status::kFlushed),
                                                    Pair(2u, status::kFlushed)));
-  EXPECT_THAT(a_->events, ElementsAre(EventType::kQpFatal));
+  EXPECT_THAT(a_->events, ElementsAre(AsyncEventType::kQpFatal));
   EXPECT_EQ(a_->State(), QpState::kError);
 }
 

@@ -20,11 +20,11 @@ namespace {
 
 using ::testing::Contains, ::testing::ElementsAre;
 using testing::Mlx4Lab, testing::Mlx4Machine;
-using verbs::EventType;
+using verbs::AsyncEventType;
 
 class VerbsProviderTest : public Mlx4Lab, public verbs::AsyncEventListener {
  protected:
-  using Heard = std::vector<std::pair<EventType, int>>;
+  using Heard = std::vector<std::pair<AsyncEventType, int>>;
 
   VerbsProviderTest() {
     device_ = Start(host_);
@@ -70,7 +70,7 @@ class VerbsProviderTest : public Mlx4Lab, public verbs::AsyncEventListener {
   std::unique_ptr<Mlx4Device> device_;
 
  private:
-  void OnDeviceEvent(EventType type, int port) override {
+  void OnDeviceEvent(AsyncEventType type, int port) override {
     heard_.emplace_back(type, port);
   }
   Heard heard_;
@@ -96,20 +96,20 @@ TEST_F(VerbsProviderTest, SaysTheSizesOfThePort) {
 
 TEST_F(VerbsProviderTest, TellsOfWhatASubnetManagerSets) {
   EXPECT_THAT(AfterSet([](auto& info) { info.lid = wire::Lid{0x77}; }),
-              ElementsAre(std::pair(EventType::kLidChange, 1)));
+              ElementsAre(std::pair(AsyncEventType::kLidChange, 1)));
   EXPECT_EQ(provider().QueryPort(1)->lid, 0x77);
   EXPECT_THAT(AfterSet([](auto& info) { info.master_sm_lid = wire::Lid{9}; }),
-              ElementsAre(std::pair(EventType::kSmChange, 1)));
+              ElementsAre(std::pair(AsyncEventType::kSmChange, 1)));
   EXPECT_THAT(AfterSet([](auto& info) { info.gid_prefix = 0x1234; }),
-              Contains(std::pair(EventType::kGidChange, 1)));
+              Contains(std::pair(AsyncEventType::kGidChange, 1)));
   EXPECT_THAT(AfterSet([](auto& info) { info.client_reregister = true; }),
-              ElementsAre(std::pair(EventType::kClientReregister, 1)));
+              ElementsAre(std::pair(AsyncEventType::kClientReregister, 1)));
 }
 
 TEST_F(VerbsProviderTest, TellsItsUsersOnceThatTheAdapterDied) {
   host_.model.Fail(0x0badcafe);
   Run(absl::Milliseconds(1100));
-  EXPECT_THAT(Take(), ElementsAre(std::pair(EventType::kDeviceFatal, 0)));
+  EXPECT_THAT(Take(), ElementsAre(std::pair(AsyncEventType::kDeviceFatal, 0)));
   EXPECT_TRUE(absl::IsUnavailable(provider().CreatePd(0).status()));
   EXPECT_EQ(provider().QueryPort(1)->port_cap_flags,
             device_->port(1).Info().capability_mask);

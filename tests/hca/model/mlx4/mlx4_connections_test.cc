@@ -8,7 +8,7 @@ namespace ibemu::hca::model {
 namespace {
 
 using prm::CqeSyndrome;
-using prm::EventType;
+using prm::EqeType;
 using prm::WqeOpcode;
 using ::testing::Contains;
 
@@ -140,7 +140,7 @@ TEST_P(Mlx4Connections, DoNothingMoreOnceTheAdapterHasFailed) {
   there_.Post(kQpn, Control(WqeOpcode::kSend), Concat(FakeHost::At(0, 8)));
   there_.ArmEq(FakeHost::kEq, 0);
   EXPECT_EQ(there_.cables[0].sent.size(), sent);
-  EXPECT_THAT(there_.Events(), Contains(EventType::kLocalCatastrophicError));
+  EXPECT_THAT(there_.Events(), Contains(EqeType::kLocalCatastrophicError));
   EXPECT_EQ(there_.device.violations(), 0) << "a driver may not know it yet";
 }
 
@@ -152,7 +152,7 @@ TEST_P(Mlx4Connections, TellThatACommunicationIsEstablished) {
   there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
   PostSend(8);
   Run();
-  EXPECT_THAT(there_.Events(), Contains(EventType::kCommunicationEstablished));
+  EXPECT_THAT(there_.Events(), Contains(EqeType::kCommunicationEstablished));
   EXPECT_EQ(there_.NextCqe(FakeHost::kReceiveCq).byte_count, 8u);
   EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kNone);
 }

@@ -10,7 +10,7 @@ namespace ibemu::hca::model {
 namespace {
 
 using prm::CqeSyndrome;
-using prm::EventType;
+using prm::EqeType;
 using prm::Opcode;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -155,7 +155,7 @@ TEST_F(Mlx4Datagrams, AreDroppedForAWrongKeyOrWithoutAPlace) {
                           Pair(mad::TrapNumber::kBadQKey, 1u)));
   EXPECT_EQ(there_.cables[0].last_bad_key, told);
   EXPECT_TRUE(there_.Empty(FakeHost::kReceiveCq));
-  EXPECT_EQ(there_.Query(kQpn).state, prm::QpState::kRts);
+  EXPECT_EQ(there_.Query(kQpn).state, prm::QpContextState::kRts);
 }
 
 TEST_F(Mlx4Datagrams, UseTheContextsKeyWhenTheWqesIsControlled) {
@@ -191,15 +191,15 @@ TEST_F(Mlx4Datagrams, BreakWhenTheirQueuesMemoryIsGone) {
   here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)), false);
   here_.machine.unmapped = here_.pairs[kQpn].sends;
   here_.Ring(kQpn);
-  EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kError);
-  EXPECT_THAT(here_.Events(), Contains(EventType::kWqCatastrophicError));
+  EXPECT_EQ(here_.Query(kQpn).state, prm::QpContextState::kError);
+  EXPECT_THAT(here_.Events(), Contains(EqeType::kWqCatastrophicError));
 }
 
 TEST_F(Mlx4Datagrams, BreakWhenTheCompletionQueuesMemoryIsGone) {
   here_.machine.unmapped = here_.cqs[FakeHost::kSendCq].memory;
   here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)));
-  EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kError);
-  ASSERT_THAT(here_.Events(), Contains(EventType::kCqError));
+  EXPECT_EQ(here_.Query(kQpn).state, prm::QpContextState::kError);
+  ASSERT_THAT(here_.Events(), Contains(EqeType::kCqError));
   const auto event = here_.machine.Get<prm::QueueEvent>(
       here_.eqs[FakeHost::kAsyncEq].memory + prm::kEqeData);
   EXPECT_EQ(event.number, FakeHost::kSendCq);
@@ -211,7 +211,7 @@ TEST_F(Mlx4Datagrams, BreakWhenTheReceiversDoorbellRecordIsGone) {
   there_.machine.unmapped = there_.pairs[kQpn].record;
   here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)));
   timers_.RunPending();
-  EXPECT_EQ(there_.Query(kQpn).state, prm::QpState::kError);
+  EXPECT_EQ(there_.Query(kQpn).state, prm::QpContextState::kError);
 }
 
 TEST_F(Mlx4Datagrams, FailInAnotherProtectionDomainOrOnAnotherPort) {
@@ -242,7 +242,7 @@ TEST_F(Mlx4Datagrams, BreakTheReceiverWhoseBuffersAreTooShort) {
   EXPECT_EQ(there_.NextSyndrome(FakeHost::kReceiveCq),
             CqeSyndrome::kLocalLength);
   EXPECT_EQ(there_.NextSyndrome(FakeHost::kReceiveCq), CqeSyndrome::kFlushed);
-  EXPECT_EQ(there_.Query(kQpn).state, prm::QpState::kError);
+  EXPECT_EQ(there_.Query(kQpn).state, prm::QpContextState::kError);
   // What is posted now is flushed without a doorbell.
   there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
   EXPECT_TRUE(there_.Empty(FakeHost::kReceiveCq));
@@ -302,7 +302,7 @@ TEST_F(Mlx4Datagrams, NotifyOnceForEachTimeTheQueueWasArmed) {
   there_.ArmCq(FakeHost::kReceiveCq, 1, prm::kCqArmNext, 1);
   send();
   EXPECT_EQ(interrupts, 1);
-  EXPECT_EQ(there_.EventAt(FakeHost::kEq, 0).type, EventType::kCompletion);
+  EXPECT_EQ(there_.EventAt(FakeHost::kEq, 0).type, EqeType::kCompletion);
   there_.ArmEq(FakeHost::kEq, 1);
   send();
   EXPECT_EQ(interrupts, 1);
@@ -333,8 +333,8 @@ TEST_F(Mlx4Datagrams, OverrunACompletionQueueThatNobodyReads) {
   for (int i = 0; i < 17; ++i) {
     here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)));
   }
-  EXPECT_THAT(here_.Events(), Contains(EventType::kCqError));
-  EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kError);
+  EXPECT_THAT(here_.Events(), Contains(EqeType::kCqError));
+  EXPECT_EQ(here_.Query(kQpn).state, prm::QpContextState::kError);
   here_.Ask(Opcode::kQueryCq, FakeHost::kSendCq);
   EXPECT_EQ(here_.Out<prm::CqContext>().status, prm::kQueueOverflow);
 }
@@ -365,7 +365,7 @@ TEST_F(Mlx4Datagrams, KeepWhatAQueuePairStillUses) {
             Status::kResourceBusy);
   EXPECT_EQ(here_.Command(Opcode::k2RstQp, kQpn, 2), Status::kOk);
   EXPECT_EQ(here_.Command(Opcode::kHw2SwCq, FakeHost::kSendCq, 1), Status::kOk);
-  EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kReset);
+  EXPECT_EQ(here_.Query(kQpn).state, prm::QpContextState::kReset);
 }
 
 TEST_F(Mlx4Datagrams, MoveTheirQueuePairAsTheSpecificationSays) {
@@ -377,7 +377,7 @@ TEST_F(Mlx4Datagrams, MoveTheirQueuePairAsTheSpecificationSays) {
   EXPECT_EQ(here_.Modify(Opcode::kRts2RtsQp, kQpn, context), Status::kOk);
   EXPECT_EQ(here_.Modify(Opcode::kRts2SqdQp, kQpn, context, 0, prm::kSqdEvent),
             Status::kOk);
-  EXPECT_THAT(here_.Events(), Contains(EventType::kSendQueueDrained));
+  EXPECT_THAT(here_.Events(), Contains(EqeType::kSendQueueDrained));
   here_.Post(kQpn, Send(), Concat(To(6), FakeHost::At(0, 4)));
   EXPECT_TRUE(here_.Empty(FakeHost::kSendCq));
   EXPECT_EQ(here_.Modify(Opcode::kSqd2SqdQp, kQpn, context), Status::kOk);
@@ -387,11 +387,11 @@ TEST_F(Mlx4Datagrams, MoveTheirQueuePairAsTheSpecificationSays) {
             Status::kBadQpState);
   here_.NextCqe(FakeHost::kSendCq);
   here_.Post(kQpn, Send(), Concat(FakeHost::At(0, 4)));  // malformed
-  EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kSqError);
+  EXPECT_EQ(here_.Query(kQpn).state, prm::QpContextState::kSqError);
   EXPECT_EQ(here_.Modify(Opcode::kSqErr2RtsQp, kQpn, context), Status::kOk);
-  EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kRts);
+  EXPECT_EQ(here_.Query(kQpn).state, prm::QpContextState::kRts);
   EXPECT_EQ(here_.Command(Opcode::k2ErrQp, kQpn), Status::kOk);
-  EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kError);
+  EXPECT_EQ(here_.Query(kQpn).state, prm::QpContextState::kError);
   EXPECT_EQ(here_.Modify(Opcode::kInit2RtrQp, kQpn, context),
             Status::kBadQpState);
 }
@@ -403,7 +403,7 @@ TEST_F(Mlx4Datagrams, ChangeTheirKeyBeforeTheyReceive) {
   EXPECT_EQ(here_.Modify(Opcode::kInit2InitQp, 300, context, prm::kOptQKey),
             Status::kOk);
   EXPECT_EQ(here_.Query(300).qkey, 0x77u);
-  EXPECT_EQ(here_.Query(300).state, prm::QpState::kInit);
+  EXPECT_EQ(here_.Query(300).state, prm::QpContextState::kInit);
 }
 
 TEST_F(Mlx4Datagrams, RefuseQueuePairsThatMakeNoSense) {
@@ -478,7 +478,7 @@ TEST_F(Mlx4Datagrams, TakeReceiveBuffersFromASharedQueue) {
     here_.NextCqe(FakeHost::kSendCq);
     EXPECT_EQ(there_.NextCqe(FakeHost::kReceiveCq).wqe_counter, order[i % 4]);
   }
-  EXPECT_THAT(there_.Events(), Contains(EventType::kSrqLimit));
+  EXPECT_THAT(there_.Events(), Contains(EqeType::kSrqLimit));
   ASSERT_EQ(there_.Ask(Opcode::kQuerySrq, kSrqn), Status::kOk);
   EXPECT_EQ(there_.Out<prm::SrqContext>().limit_watermark, 0);
   there_.device.Reset();

@@ -146,7 +146,7 @@ TEST_F(Mlx4FastRegister, IsRefusedForARegionThatIsInUse) {
   Register(Segment(5000));
   EXPECT_EQ(Ends(), CqeSyndrome::kNone);
   EXPECT_EQ(Ends(), CqeSyndrome::kWindowBind);
-  EXPECT_EQ(there_.Query(kQpn).state, prm::QpState::kError);
+  EXPECT_EQ(there_.Query(kQpn).state, prm::QpContextState::kError);
 }
 
 TEST_F(Mlx4FastRegister, IsRefusedByAQueuePairThatDoesNotEnableIt) {
@@ -225,7 +225,7 @@ TEST_F(Mlx4FastRegister, APeerThatInvalidatesWhatItMayNotHearsNothing) {
   Run(absl::Milliseconds(60));
   EXPECT_EQ(there_.NextSyndrome(FakeHost::kReceiveCq),
             CqeSyndrome::kRemoteInvalidRequest);
-  EXPECT_EQ(there_.Query(kQpn).state, prm::QpState::kError);
+  EXPECT_EQ(there_.Query(kQpn).state, prm::QpContextState::kError);
   EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq),
             CqeSyndrome::kTransportRetryExceeded);
 }

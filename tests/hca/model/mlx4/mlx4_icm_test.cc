@@ -132,15 +132,15 @@ TEST(HcrRegisterTest, GivesACommandWhenSoftwareGivesTheRegister) {
 
 TEST(QpTransitions, LeadToErrorAndResetFromEverywhere) {
   using prm::Opcode;
-  using prm::QpState;
+  using prm::QpContextState;
   for (int state = 0; state < 8; ++state) {
-    EXPECT_EQ(NextState(Opcode::k2ErrQp, static_cast<QpState>(state)),
-              QpState::kError);
-    EXPECT_EQ(NextState(Opcode::k2RstQp, static_cast<QpState>(state)),
-              QpState::kReset);
+    EXPECT_EQ(NextState(Opcode::k2ErrQp, static_cast<QpContextState>(state)),
+              QpContextState::kError);
+    EXPECT_EQ(NextState(Opcode::k2RstQp, static_cast<QpContextState>(state)),
+              QpContextState::kReset);
   }
-  EXPECT_EQ(NextState(Opcode::kRtr2RtsQp, QpState::kInit), std::nullopt);
-  EXPECT_EQ(NextState(Opcode::kNop, QpState::kInit), std::nullopt);
+  EXPECT_EQ(NextState(Opcode::kRtr2RtsQp, QpContextState::kInit), std::nullopt);
+  EXPECT_EQ(NextState(Opcode::kNop, QpContextState::kInit), std::nullopt);
 }
 
 TEST(QpTransitions, TakeThePKeyIndexOnlyWhenAsked) {

@@ -10,7 +10,7 @@ namespace ibemu::hca::model {
 namespace {
 
 using prm::CqeSyndrome;
-using prm::EventType;
+using prm::EqeType;
 using prm::Opcode;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -88,7 +88,7 @@ TEST_F(Mlx4Ports, TellWhenTheLinkComesAndGoes) {
   cable().info.port_state = mad::PortState::kActive;
   cable().listener->OnPortEvent();
   EXPECT_THAT(here_.Events(),
-              ElementsAre(EventType::kPortChange, EventType::kPortChange));
+              ElementsAre(EqeType::kPortChange, EqeType::kPortChange));
   EXPECT_EQ(here_.EventAt(FakeHost::kAsyncEq, 0).subtype, prm::kPortDown);
   EXPECT_EQ(here_.EventAt(FakeHost::kAsyncEq, 1).subtype, prm::kPortActive);
   EXPECT_EQ(here_.machine
@@ -103,8 +103,8 @@ TEST_F(Mlx4Ports, TellWhatASubnetManagerChanged) {
   cable().info.master_sm_lid = wire::Lid{2};
   cable().p_key = 0x8001;
   cable().listener->OnPortEvent();
-  EXPECT_THAT(here_.Events(), ElementsAre(EventType::kPortManagementChange,
-                                          EventType::kPortManagementChange));
+  EXPECT_THAT(here_.Events(), ElementsAre(EqeType::kPortManagementChange,
+                                          EqeType::kPortManagementChange));
   const auto change = here_.machine.Get<prm::PortManagementEvent>(
       here_.eqs[FakeHost::kAsyncEq].memory + prm::kEqeData);
   EXPECT_EQ(change.changed, prm::kLidChange | prm::kSmLidChange);
@@ -187,7 +187,7 @@ TEST_F(Mlx4Ports, TellThatASubnetManagerWantsClientsToReregister) {
   wanted.client_reregister = true;
   here_.machine.Put(here_.inbox + mad::kSmpDataOffset, wanted);
   ASSERT_EQ(here_.Ask(Opcode::kMadIfc, 1), Status::kOk);
-  ASSERT_THAT(here_.Events(), ElementsAre(EventType::kPortManagementChange));
+  ASSERT_THAT(here_.Events(), ElementsAre(EqeType::kPortManagementChange));
   EXPECT_EQ(here_.machine
                 .Get<prm::PortManagementEvent>(
                     here_.eqs[FakeHost::kAsyncEq].memory + prm::kEqeData)
@@ -262,7 +262,7 @@ TEST_F(Mlx4Ports, FailAPacketWhoseHeadersContradictItsWqe) {
   EXPECT_THAT(cable().sent, IsEmpty());
   EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq),
             CqeSyndrome::kLocalQpOperation);
-  EXPECT_EQ(here_.Query(kQp0).state, prm::QpState::kSqError);
+  EXPECT_EQ(here_.Query(kQp0).state, prm::QpContextState::kSqError);
   here_.Post(kQp0, control, MlxSegments(MlxPacket(9, 0, 0)));
   EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kFlushed);
 }

@@ -7,7 +7,7 @@
 namespace ibemu::hca::model {
 namespace {
 
-using prm::EventType;
+using prm::EqeType;
 using prm::Opcode;
 using Status = prm::CommandStatus;
 
@@ -80,11 +80,11 @@ TEST_F(Mlx4Queues, RefuseAContextWithReservedBits) {
 TEST_F(Mlx4Queues, CompleteCommandsByEventsWithTheirTokens) {
   ASSERT_EQ(driver_.StartEq(4, 3), Status::kOk);
   ASSERT_EQ(
-      driver_.Command(Opcode::kMapEq, 4, 0, prm::EventBit(EventType::kCommand)),
+      driver_.Command(Opcode::kMapEq, 4, 0, prm::EventBit(EqeType::kCommand)),
       Status::kOk);
   Nop(0x1234);
   EXPECT_FALSE(driver_.EventAt(4, 0).owner);
-  EXPECT_EQ(driver_.EventAt(4, 0).type, EventType::kCommand);
+  EXPECT_EQ(driver_.EventAt(4, 0).type, EqeType::kCommand);
   EXPECT_EQ(CommandAt(4, 0).token, 0x1234);
   EXPECT_EQ(CommandAt(4, 0).status, 0);
   EXPECT_EQ(driver_.machine.interrupts[4], 1);
@@ -98,7 +98,7 @@ TEST_F(Mlx4Queues, RefuseACommandWhoseEventGoesNowhere) {
 
 TEST_F(Mlx4Queues, InterruptOnceForEachTimeTheyWereArmed) {
   ASSERT_EQ(driver_.StartEq(4, 3), Status::kOk);
-  driver_.Command(Opcode::kMapEq, 4, 0, prm::EventBit(EventType::kCommand));
+  driver_.Command(Opcode::kMapEq, 4, 0, prm::EventBit(EqeType::kCommand));
   Nop(1);
   Nop(2);
   EXPECT_EQ(driver_.machine.interrupts[4], 1);
@@ -112,7 +112,7 @@ TEST_F(Mlx4Queues, InterruptOnceForEachTimeTheyWereArmed) {
 
 TEST_F(Mlx4Queues, CountDoorbellsForNoQueueOrForEventsThatAreNotThere) {
   ASSERT_EQ(driver_.StartEq(4, 3), Status::kOk);
-  driver_.Command(Opcode::kMapEq, 4, 0, prm::EventBit(EventType::kCommand));
+  driver_.Command(Opcode::kMapEq, 4, 0, prm::EventBit(EqeType::kCommand));
   Nop(1);
   driver_.ArmEq(4, 2);
   EXPECT_EQ(driver_.device.violations(), 1) << "there is one event";
@@ -129,7 +129,7 @@ TEST_F(Mlx4Queues, CountDoorbellsForNoQueueOrForEventsThatAreNotThere) {
 
 TEST_F(Mlx4Queues, LoseAnInterruptWhenATestWantsIt) {
   ASSERT_EQ(driver_.StartEq(4, 3), Status::kOk);
-  driver_.Command(Opcode::kMapEq, 4, 0, prm::EventBit(EventType::kCommand));
+  driver_.Command(Opcode::kMapEq, 4, 0, prm::EventBit(EqeType::kCommand));
   driver_.device.faults().LoseInterrupts(1);
   Nop(1);
   EXPECT_EQ(driver_.machine.interrupts[4], 0);
@@ -138,7 +138,7 @@ TEST_F(Mlx4Queues, LoseAnInterruptWhenATestWantsIt) {
 
 TEST_F(Mlx4Queues, TurnTheEventsOwnershipRoundWithEachRound) {
   ASSERT_EQ(driver_.StartEq(4, 3), Status::kOk);
-  driver_.Command(Opcode::kMapEq, 4, 0, prm::EventBit(EventType::kCommand));
+  driver_.Command(Opcode::kMapEq, 4, 0, prm::EventBit(EqeType::kCommand));
   for (uint32_t i = 0; i < 20; ++i) {
     Nop(static_cast<uint16_t>(i));
     EXPECT_EQ(driver_.EventAt(4, i % 8).owner, (i >> 3 & 1) != 0) << i;
@@ -153,7 +153,7 @@ TEST_F(Mlx4Queues, TurnTheEventsOwnershipRoundWithEachRound) {
 
 TEST_F(Mlx4Queues, OverrunAnEventQueueThatNobodyReads) {
   ASSERT_EQ(driver_.StartEq(4, 3), Status::kOk);
-  driver_.Command(Opcode::kMapEq, 4, 0, prm::EventBit(EventType::kCommand));
+  driver_.Command(Opcode::kMapEq, 4, 0, prm::EventBit(EqeType::kCommand));
   for (int i = 0; i < 9; ++i) Nop(static_cast<uint16_t>(i));
   EXPECT_EQ(CommandAt(4, 0).token, 0) << "the first was overwritten";
   driver_.Ask(Opcode::kQueryEq, 4);
@@ -245,7 +245,7 @@ TEST_F(Mlx4Queues, ShowNothingThatIsNot) {
 
 TEST_F(Mlx4Queues, DieWhenTheirMemoryIsGone) {
   ASSERT_EQ(driver_.StartEq(4, 3), Status::kOk);
-  driver_.Command(Opcode::kMapEq, 4, 0, prm::EventBit(EventType::kCommand));
+  driver_.Command(Opcode::kMapEq, 4, 0, prm::EventBit(EqeType::kCommand));
   driver_.machine.unmapped = driver_.eqs[4].memory;
   Nop(1);
   driver_.machine.unmapped = 0;

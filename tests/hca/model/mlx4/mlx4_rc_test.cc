@@ -8,7 +8,7 @@ namespace ibemu::hca::model {
 namespace {
 
 using prm::CqeSyndrome;
-using prm::EventType;
+using prm::EqeType;
 using prm::WqeOpcode;
 using ::testing::Contains, ::testing::Not;
 
@@ -65,7 +65,7 @@ TEST_F(Mlx4Reliable, RefuseAnAtomicThatIsNotAligned) {
   Run();
   EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq),
             CqeSyndrome::kRemoteInvalidRequest);
-  EXPECT_THAT(there_.Events(), Contains(EventType::kWqAccessError));
+  EXPECT_THAT(there_.Events(), Contains(EqeType::kWqAccessError));
 }
 
 TEST_F(Mlx4Reliable, GoBackWhenAPacketWasLost) {
@@ -130,7 +130,7 @@ TEST_F(Mlx4Reliable, GiveUpWhenThePeerIsGone) {
   EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq),
             CqeSyndrome::kTransportRetryExceeded);
   EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kFlushed);
-  EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kError);
+  EXPECT_EQ(here_.Query(kQpn).state, prm::QpContextState::kError);
   EXPECT_EQ(here_.cables[0].sent.size(), 6u) << "two packets, three times";
 }
 
@@ -168,8 +168,8 @@ TEST_F(Mlx4Reliable, RefuseAKeyThatDoesNotOpenTheMemory) {
              Concat(remote, FakeHost::At(0, 8)));
   Run();
   EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kRemoteAccess);
-  EXPECT_EQ(there_.Query(kQpn).state, prm::QpState::kError);
-  EXPECT_THAT(there_.Events(), Contains(EventType::kWqAccessError));
+  EXPECT_EQ(there_.Query(kQpn).state, prm::QpContextState::kError);
+  EXPECT_THAT(there_.Events(), Contains(EqeType::kWqAccessError));
 }
 
 TEST_F(Mlx4Reliable, RefuseWhatTheQueuePairDoesNotAllow) {
@@ -263,14 +263,14 @@ TEST_F(Mlx4Reliable, AreDrainedWhenThePeerHasAcknowledgedWhatBegan) {
   PostSend(8);
   here_.Modify(prm::Opcode::kRts2SqdQp, kQpn, {}, 0, prm::kSqdEvent);
   Run(absl::Microseconds(100));
-  EXPECT_THAT(here_.Events(), Not(Contains(EventType::kSendQueueDrained)))
+  EXPECT_THAT(here_.Events(), Not(Contains(EqeType::kSendQueueDrained)))
       << "the peer has no receive request";
-  EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kSqDraining);
+  EXPECT_EQ(here_.Query(kQpn).state, prm::QpContextState::kSqDraining);
   there_.PostReceive(kQpn, {FakeHost::At(0, 64)});
   Run();
   EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kNone);
-  EXPECT_THAT(here_.Events(), Contains(EventType::kSendQueueDrained));
-  EXPECT_EQ(here_.Query(kQpn).state, prm::QpState::kSqDrained);
+  EXPECT_THAT(here_.Events(), Contains(EqeType::kSendQueueDrained));
+  EXPECT_EQ(here_.Query(kQpn).state, prm::QpContextState::kSqDrained);
 }
 
 TEST_F(Mlx4Reliable, DropAnOldReadThatTheyCanNoLongerAnswer) {
@@ -291,7 +291,7 @@ TEST_F(Mlx4Reliable, DropAnOldReadThatTheyCanNoLongerAnswer) {
   wire::Encode(lrh, read);
   there_.cables[0].listener->OnPacket(read);
   EXPECT_EQ(there_.cables[0].sent.size(), 1u);
-  EXPECT_EQ(there_.Query(kQpn).state, prm::QpState::kRts);
+  EXPECT_EQ(there_.Query(kQpn).state, prm::QpContextState::kRts);
 }
 
 }  // namespace

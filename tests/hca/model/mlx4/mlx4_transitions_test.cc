@@ -11,7 +11,7 @@ namespace ibemu::hca::model {
 namespace {
 
 using prm::Opcode;
-using prm::QpState;
+using prm::QpContextState;
 using Status = prm::CommandStatus;
 
 constexpr Opcode kCommands[] = {
@@ -23,48 +23,49 @@ constexpr Opcode kCommands[] = {
 // What firmware takes, as in the Linux driver's table (mlx4/qp.c:
 // __mlx4_qp_modify), but for 2ERR_QP of a queue pair that has no context yet.
 struct Transition {
-  QpState from;
+  QpContextState from;
   Opcode opcode;
-  QpState to;
+  QpContextState to;
 };
 constexpr Transition kTaken[] = {
-    {QpState::kReset, Opcode::kRst2InitQp, QpState::kInit},
-    {QpState::kReset, Opcode::k2RstQp, QpState::kReset},
-    {QpState::kInit, Opcode::kInit2InitQp, QpState::kInit},
-    {QpState::kInit, Opcode::kInit2RtrQp, QpState::kRtr},
-    {QpState::kInit, Opcode::k2ErrQp, QpState::kError},
-    {QpState::kInit, Opcode::k2RstQp, QpState::kReset},
-    {QpState::kRtr, Opcode::kRtr2RtsQp, QpState::kRts},
-    {QpState::kRtr, Opcode::k2ErrQp, QpState::kError},
-    {QpState::kRtr, Opcode::k2RstQp, QpState::kReset},
-    {QpState::kRts, Opcode::kRts2RtsQp, QpState::kRts},
-    {QpState::kRts, Opcode::kRts2SqdQp, QpState::kSqDrained},
-    {QpState::kRts, Opcode::k2ErrQp, QpState::kError},
-    {QpState::kRts, Opcode::k2RstQp, QpState::kReset},
-    {QpState::kSqError, Opcode::kSqErr2RtsQp, QpState::kRts},
-    {QpState::kSqError, Opcode::k2ErrQp, QpState::kError},
-    {QpState::kSqError, Opcode::k2RstQp, QpState::kReset},
-    {QpState::kSqDrained, Opcode::kSqd2SqdQp, QpState::kSqDrained},
-    {QpState::kSqDrained, Opcode::kSqd2RtsQp, QpState::kRts},
-    {QpState::kSqDrained, Opcode::k2ErrQp, QpState::kError},
-    {QpState::kSqDrained, Opcode::k2RstQp, QpState::kReset},
-    {QpState::kError, Opcode::k2ErrQp, QpState::kError},
-    {QpState::kError, Opcode::k2RstQp, QpState::kReset},
+    {QpContextState::kReset, Opcode::kRst2InitQp, QpContextState::kInit},
+    {QpContextState::kReset, Opcode::k2RstQp, QpContextState::kReset},
+    {QpContextState::kInit, Opcode::kInit2InitQp, QpContextState::kInit},
+    {QpContextState::kInit, Opcode::kInit2RtrQp, QpContextState::kRtr},
+    {QpContextState::kInit, Opcode::k2ErrQp, QpContextState::kError},
+    {QpContextState::kInit, Opcode::k2RstQp, QpContextState::kReset},
+    {QpContextState::kRtr, Opcode::kRtr2RtsQp, QpContextState::kRts},
+    {QpContextState::kRtr, Opcode::k2ErrQp, QpContextState::kError},
+    {QpContextState::kRtr, Opcode::k2RstQp, QpContextState::kReset},
+    {QpContextState::kRts, Opcode::kRts2RtsQp, QpContextState::kRts},
+    {QpContextState::kRts, Opcode::kRts2SqdQp, QpContextState::kSqDrained},
+    {QpContextState::kRts, Opcode::k2ErrQp, QpContextState::kError},
+    {QpContextState::kRts, Opcode::k2RstQp, QpContextState::kReset},
+    {QpContextState::kSqError, Opcode::kSqErr2RtsQp, QpContextState::kRts},
+    {QpContextState::kSqError, Opcode::k2ErrQp, QpContextState::kError},
+    {QpContextState::kSqError, Opcode::k2RstQp, QpContextState::kReset},
+    {QpContextState::kSqDrained, Opcode::kSqd2SqdQp,
+     QpContextState::kSqDrained},
+    {QpContextState::kSqDrained, Opcode::kSqd2RtsQp, QpContextState::kRts},
+    {QpContextState::kSqDrained, Opcode::k2ErrQp, QpContextState::kError},
+    {QpContextState::kSqDrained, Opcode::k2RstQp, QpContextState::kReset},
+    {QpContextState::kError, Opcode::k2ErrQp, QpContextState::kError},
+    {QpContextState::kError, Opcode::k2RstQp, QpContextState::kReset},
 };
 
 class Mlx4Transitions
-    : public ::testing::TestWithParam<std::tuple<QpState, Opcode>> {
+    : public ::testing::TestWithParam<std::tuple<QpContextState, Opcode>> {
  protected:
-  void BringTo(QpState state) {
-    if (state == QpState::kReset) return;
+  void BringTo(QpContextState state) {
+    if (state == QpContextState::kReset) return;
     ASSERT_EQ(here_.Create(kQpn, context_), Status::kOk);
-    if (state == QpState::kInit) return;
+    if (state == QpContextState::kInit) return;
     Give(Opcode::kInit2RtrQp);
-    if (state == QpState::kRtr) return;
+    if (state == QpContextState::kRtr) return;
     Give(Opcode::kRtr2RtsQp);
-    if (state == QpState::kSqDrained) Give(Opcode::kRts2SqdQp);
-    if (state == QpState::kError) Give(Opcode::k2ErrQp);
-    if (state == QpState::kSqError) {
+    if (state == QpContextState::kSqDrained) Give(Opcode::kRts2SqdQp);
+    if (state == QpContextState::kError) Give(Opcode::k2ErrQp);
+    if (state == QpContextState::kSqError) {
       here_.Post(kQpn, prm::ControlSegment{.opcode = prm::WqeOpcode::kSend},
                  {});
     }
@@ -82,7 +83,7 @@ class Mlx4Transitions
 };
 
 TEST_P(Mlx4Transitions, HappenFromTheStatesOfTheTableAlone) {
-  const QpState state = std::get<0>(GetParam());
+  const QpContextState state = std::get<0>(GetParam());
   const Opcode opcode = std::get<1>(GetParam());
   BringTo(state);
   const auto* const taken =
@@ -94,7 +95,7 @@ TEST_P(Mlx4Transitions, HappenFromTheStatesOfTheTableAlone) {
   EXPECT_EQ(here_.Query(kQpn).state, refused ? state : taken->to);
 }
 
-std::string NameOf(QpState state) {
+std::string NameOf(QpContextState state) {
   constexpr const char* kNames[] = {"Reset",   "Init",      "Rtr",  "Rts",
                                     "SqError", "SqDrained", "Error"};
   return kNames[static_cast<size_t>(state)];
@@ -102,11 +103,12 @@ std::string NameOf(QpState state) {
 
 INSTANTIATE_TEST_SUITE_P(
     EachCommandInEachState, Mlx4Transitions,
-    ::testing::Combine(::testing::Values(QpState::kReset, QpState::kInit,
-                                         QpState::kRtr, QpState::kRts,
-                                         QpState::kSqError, QpState::kSqDrained,
-                                         QpState::kError),
-                       ::testing::ValuesIn(kCommands)),
+    ::testing::Combine(
+        ::testing::Values(QpContextState::kReset, QpContextState::kInit,
+                          QpContextState::kRtr, QpContextState::kRts,
+                          QpContextState::kSqError, QpContextState::kSqDrained,
+                          QpContextState::kError),
+        ::testing::ValuesIn(kCommands)),
     [](const auto& info) {
       return std::string(prm::Name(std::get<1>(info.param))) + "_in" +
              NameOf(std::get<0>(info.param));

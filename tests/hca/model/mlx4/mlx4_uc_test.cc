@@ -9,8 +9,8 @@ namespace ibemu::hca::model {
 namespace {
 
 using prm::CqeSyndrome;
-using prm::EventType;
-using prm::QpState;
+using prm::EqeType;
+using prm::QpContextState;
 using prm::WqeOpcode;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -74,7 +74,7 @@ TEST_F(Mlx4Unreliable, LoseAMessageOfWhichAnyPacketIsLost) {
     EXPECT_EQ(there_.Text(0, lost), text.substr(0, lost));
     here_.NextCqe(FakeHost::kSendCq);
   }
-  EXPECT_EQ(there_.Query(kQpn).state, QpState::kRts);
+  EXPECT_EQ(there_.Query(kQpn).state, QpContextState::kRts);
 }
 
 TEST_F(Mlx4Unreliable, TakeTheNextMessageWhenOneBreaksOff) {
@@ -105,7 +105,7 @@ TEST_F(Mlx4Unreliable, DropGhostsOfOtherMessagesServicesAndTimes) {
   cable.listener->OnPacket(Ghost(0x20, kFirstPsn + 7, 1024));
   cable.listener->OnPacket(Ghost(0x22, kFirstPsn + 7));  // it came before
   EXPECT_EQ(NextArrival(), std::nullopt);
-  EXPECT_EQ(there_.Query(kQpn).state, QpState::kRts);
+  EXPECT_EQ(there_.Query(kQpn).state, QpContextState::kRts);
   EXPECT_THAT(there_.Events(), IsEmpty());
   EXPECT_THAT(cable.sent, IsEmpty());
 
@@ -147,7 +147,7 @@ TEST_F(Mlx4Unreliable, DropAMessageThatIsLongerThanItsBuffers) {
   PostSend(1500);
   Run();
   EXPECT_EQ(NextArrival(), 1500u) << "they are another's";
-  EXPECT_EQ(there_.Query(kQpn).state, QpState::kRts);
+  EXPECT_EQ(there_.Query(kQpn).state, QpContextState::kRts);
 }
 
 TEST_F(Mlx4Unreliable, DropWritesThatArentAllowed) {
@@ -167,7 +167,7 @@ TEST_F(Mlx4Unreliable, DropWritesThatArentAllowed) {
   there_.Modify(prm::Opcode::kRts2RtsQp, kQpn, context, prm::kOptRemoteWrite);
   write(Remote(0));
   EXPECT_EQ(there_.Text(0, 6), "before");
-  EXPECT_EQ(there_.Query(kQpn).state, QpState::kRts);
+  EXPECT_EQ(there_.Query(kQpn).state, QpContextState::kRts);
   EXPECT_THAT(there_.Events(), IsEmpty());
 }
 
@@ -181,8 +181,9 @@ TEST_F(Mlx4Unreliable, BreakOverAReceiveWhoseKeyIsWrong) {
   EXPECT_EQ(there_.NextSyndrome(FakeHost::kReceiveCq),
             CqeSyndrome::kLocalProtection);
   EXPECT_EQ(there_.NextSyndrome(FakeHost::kReceiveCq), CqeSyndrome::kFlushed);
-  EXPECT_EQ(there_.Query(kQpn).state, QpState::kError);
-  EXPECT_EQ(here_.Query(kQpn).state, QpState::kRts) << "nobody tells the peer";
+  EXPECT_EQ(there_.Query(kQpn).state, QpContextState::kError);
+  EXPECT_EQ(here_.Query(kQpn).state, QpContextState::kRts)
+      << "nobody tells the peer";
 }
 
 TEST_F(Mlx4Unreliable, FailWhatTheServiceDoesNotHave) {
@@ -192,7 +193,7 @@ TEST_F(Mlx4Unreliable, FailWhatTheServiceDoesNotHave) {
                Concat(Remote(0), prm::AtomicSegment{}, FakeHost::At(0, 8)));
     EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq),
               CqeSyndrome::kLocalQpOperation);
-    EXPECT_EQ(here_.Query(kQpn).state, QpState::kSqError);
+    EXPECT_EQ(here_.Query(kQpn).state, QpContextState::kSqError);
     EXPECT_EQ(here_.Modify(prm::Opcode::kSqErr2RtsQp, kQpn, {}), Status::kOk);
   }
   EXPECT_THAT(here_.cables[0].sent, IsEmpty());
@@ -208,7 +209,7 @@ TEST_F(Mlx4Unreliable, ReceiveInTheSendQueueErrorStateAndComeBackFromIt) {
   EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kFlushed);
   PostSend(8);
   EXPECT_EQ(here_.NextSyndrome(FakeHost::kSendCq), CqeSyndrome::kFlushed);
-  EXPECT_EQ(here_.Query(kQpn).state, QpState::kSqError);
+  EXPECT_EQ(here_.Query(kQpn).state, QpContextState::kSqError);
 
   here_.PostReceive(kQpn, {FakeHost::At(0, 64)});
   there_.Post(kQpn, Control(WqeOpcode::kSend), Concat(FakeHost::At(0, 8)));
@@ -250,7 +251,7 @@ TEST_F(Mlx4Unreliable, FinishAMessageThatBeganBeforeTheQueueIsDrained) {
   here_.Modify(prm::Opcode::kRts2SqdQp, kQpn, {}, 0, prm::kSqdEvent);
   Run();
   EXPECT_EQ(here_.cables[0].sent.size(), 65u);
-  EXPECT_THAT(here_.Events(), Contains(EventType::kSendQueueDrained));
+  EXPECT_THAT(here_.Events(), Contains(EqeType::kSendQueueDrained));
   here_.Modify(prm::Opcode::kSqd2RtsQp, kQpn, {});
   Run();
   EXPECT_EQ(here_.cables[0].sent.size(), 66u);

@@ -1,7 +1,7 @@
-// View: rdma_cm as the programs of one view see it: one space of ids over all
-// its adapters.
-#ifndef IBEMU_RDMA_CM_VIEW_H_
-#define IBEMU_RDMA_CM_VIEW_H_
+// RdmaCmView: rdma_cm as the programs of one view see it: one space of ids over
+// all its adapters.
+#ifndef IBEMU_RDMA_CM_RDMA_CM_VIEW_H_
+#define IBEMU_RDMA_CM_RDMA_CM_VIEW_H_
 
 #include <memory>
 
@@ -14,15 +14,16 @@
 
 namespace ibemu::rdma_cm {
 
-// A View has what all opens of rdma_cm share: the numbers of ids and joins, and
-// the adapters.  A Channel is one open.
-class View final : private AdapterList::Listener {
+// An RdmaCmView has what all opens of rdma_cm share: the numbers of ids and
+// joins, and the adapters.  A Channel is one open.
+class RdmaCmView final : private AdapterList::Listener {
  public:
   // REQUIRES: `timers` outlives this.
-  View(Timers& timers, std::shared_ptr<AdapterList> adapters, Random random);
-  ~View();
-  View(const View&) = delete;
-  View& operator=(const View&) = delete;
+  RdmaCmView(Timers& timers, std::shared_ptr<AdapterList> adapters,
+             Random random);
+  ~RdmaCmView();
+  RdmaCmView(const RdmaCmView&) = delete;
+  RdmaCmView& operator=(const RdmaCmView&) = delete;
 
   AdapterList& adapters() { return *adapters_; }
   Timers& timers() { return parts_.timers; }
@@ -42,4 +43,4 @@ class View final : private AdapterList::Listener {
 
 }  // namespace ibemu::rdma_cm
 
-#endif  // IBEMU_RDMA_CM_VIEW_H_
+#endif  // IBEMU_RDMA_CM_RDMA_CM_VIEW_H_

@@ -1,4 +1,4 @@
-#include "cli/run/networks.h"
+#include "cli/run/run_network.h"
 
 #include <algorithm>
 #include <string_view>
@@ -42,11 +42,11 @@ std::string NameOf(const control::NetworkPort& port, int number) {
 
 }  // namespace
 
-absl::StatusOr<Network> AttachNetwork(
+absl::StatusOr<RunNetwork> AttachNetwork(
     control::Client& daemon, const std::vector<std::string>& hosts,
     const std::vector<std::string>& partitions,
     const std::vector<std::string>& switches, bool connected) {
-  Network network;
+  RunNetwork network;
   IBEMU_ASSIGN_OR_RETURN(network.ports,
                          daemon.NetworkPorts(hosts, partitions, switches));
   int number = -1;
@@ -57,9 +57,9 @@ absl::StatusOr<Network> AttachNetwork(
     interface.name = NameOf(port, number);
     IBEMU_ASSIGN_OR_RETURN(
         const UniqueFd tun,
-        launch::MakeNetworkDevice(interface.name,
-                                  is_ethernet ? launch::DeviceKind::kEthernet
-                                              : launch::DeviceKind::kIpoib));
+        launch::MakeNetworkDevice(
+            interface.name, is_ethernet ? launch::NetworkDeviceKind::kEthernet
+                                        : launch::NetworkDeviceKind::kIpoib));
     IBEMU_ASSIGN_OR_RETURN(
         control::AttachedNetwork attached,
         daemon.AttachNetwork(tun.get(), port, connected && !is_ethernet));
@@ -73,7 +73,7 @@ absl::StatusOr<Network> AttachNetwork(
   return network;
 }
 
-absl::Status BringUp(control::Client& daemon, Network& network) {
+absl::Status BringUp(control::Client& daemon, RunNetwork& network) {
   for (size_t i = 0; i < network.ports.size(); ++i) {
     IBEMU_ASSIGN_OR_RETURN(const control::AttachedNetwork joined,
                            AwaitJoin(daemon, network.ports[i]));
@@ -82,7 +82,7 @@ absl::Status BringUp(control::Client& daemon, Network& network) {
   return launch::BringUpNetwork(network.interfaces);
 }
 
-std::string AddressOf(const Network& network) {
+std::string AddressOf(const RunNetwork& network) {
   for (size_t i = 0; i < network.ports.size(); ++i) {
     const control::NetworkPort& port = network.ports[i];
     if (!port.partition.empty() || !port.ethernet.empty()) continue;

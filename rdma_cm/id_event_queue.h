@@ -1,6 +1,6 @@
-// EventQueue: the events of one open that nobody has fetched yet.
-#ifndef IBEMU_RDMA_CM_EVENT_QUEUE_H_
-#define IBEMU_RDMA_CM_EVENT_QUEUE_H_
+// IdEventQueue: the events of one open that nobody has fetched yet.
+#ifndef IBEMU_RDMA_CM_ID_EVENT_QUEUE_H_
+#define IBEMU_RDMA_CM_ID_EVENT_QUEUE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -26,9 +26,9 @@ struct QueuedEvent {
   Event event{};
 };
 
-// An EventQueue gives its events first in, first out, and keeps the
+// An IdEventQueue gives its events first in, first out, and keeps the
 // UserId::events_queued of those whose they are.
-class EventQueue {
+class IdEventQueue {
  public:
   bool empty() const { return events_.empty(); }
   size_t size() const { return events_.size(); }
@@ -52,4 +52,4 @@ class EventQueue {
 
 }  // namespace ibemu::rdma_cm
 
-#endif  // IBEMU_RDMA_CM_EVENT_QUEUE_H_
+#endif  // IBEMU_RDMA_CM_ID_EVENT_QUEUE_H_

@@ -1,4 +1,4 @@
-#include "hca/mlx4/core/adapter.h"
+#include "hca/mlx4/core/mlx4_adapter.h"
 
 #include <algorithm>
 #include <array>
@@ -70,10 +70,9 @@ absl::Status CheckDevice(uint16_t vendor, uint16_t device) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Start(PciFunction& function,
-                                                        Timers& timers,
-                                                        DeviceOptions options) {
-  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<Adapter> adapter,
+absl::StatusOr<std::unique_ptr<Mlx4Adapter>> Mlx4Adapter::Start(
+    PciFunction& function, Timers& timers, DeviceOptions options) {
+  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<Mlx4Adapter> adapter,
                          Take(function, timers, std::move(options)));
   IBEMU_RETURN_IF_ERROR(adapter->firmware_.Start());
   IBEMU_ASSIGN_OR_RETURN(adapter->health_,
@@ -82,18 +81,17 @@ absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Start(PciFunction& function,
   return adapter;
 }
 
-absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Inquire(
+absl::StatusOr<std::unique_ptr<Mlx4Adapter>> Mlx4Adapter::Inquire(
     PciFunction& function, Timers& timers, DeviceOptions options,
     FirmwareClient::Heard heard) {
-  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<Adapter> adapter,
+  IBEMU_ASSIGN_OR_RETURN(std::unique_ptr<Mlx4Adapter> adapter,
                          Take(function, timers, std::move(options)));
   IBEMU_RETURN_IF_ERROR(adapter->firmware_.Inquire(std::move(heard)));
   return adapter;
 }
 
-absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Take(PciFunction& function,
-                                                       Timers& timers,
-                                                       DeviceOptions options) {
+absl::StatusOr<std::unique_ptr<Mlx4Adapter>> Mlx4Adapter::Take(
+    PciFunction& function, Timers& timers, DeviceOptions options) {
   IBEMU_RETURN_IF_ERROR(CheckDevice(
       static_cast<uint16_t>(function.ReadConfig(pci_config::kVendor, 2)),
       static_cast<uint16_t>(function.ReadConfig(pci_config::kDevice, 2))));
@@ -117,11 +115,11 @@ absl::StatusOr<std::unique_ptr<Adapter>> Adapter::Take(PciFunction& function,
     return hcr.status();
   }
   pci_config::SetCommand(function, /*memory=*/true, /*bus_master=*/true);
-  return std::unique_ptr<Adapter>(new Adapter(
+  return std::unique_ptr<Mlx4Adapter>(new Mlx4Adapter(
       function, timers, std::move(options), *control, *uars, *std::move(hcr)));
 }
 
-Adapter::~Adapter() {
+Mlx4Adapter::~Mlx4Adapter() {
   if (!cut_off_) {
     if (const absl::Status stopped = firmware_.Stop(); !stopped.ok()) {
       CutOff(stopped);
@@ -132,22 +130,23 @@ Adapter::~Adapter() {
   ReleaseAdapter(control_);
 }
 
-void Adapter::TakeDown(prm::Opcode opcode, Modifiers modifiers,
-                       uint64_t in_parameter) {
+void Mlx4Adapter::TakeDown(prm::Opcode opcode, Modifiers modifiers,
+                           uint64_t in_parameter) {
   if (cut_off_) return;
   const absl::Status done =
       commands_.Run(opcode, modifiers, in_parameter).status();
   if (!done.ok()) CutOff(done);
 }
 
-absl::Status Adapter::Give(prm::Opcode opcode, std::span<const std::byte> in,
-                           Modifiers modifiers) {
+absl::Status Mlx4Adapter::Give(prm::Opcode opcode,
+                               std::span<const std::byte> in,
+                               Modifiers modifiers) {
   absl::Status given = commands_.Send(opcode, in, modifiers);
   if (!given.ok() && !dead().ok()) CutOff(given);
   return given;
 }
 
-void Adapter::CutOff(const absl::Status& why) {
+void Mlx4Adapter::CutOff(const absl::Status& why) {
   if (cut_off_) return;
   cut_off_ = true;
   hcr_->Close(why);

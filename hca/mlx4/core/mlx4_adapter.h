@@ -1,6 +1,6 @@
-// Adapter: an mlx4 adapter that was taken over and brought up.
-#ifndef IBEMU_HCA_MLX4_CORE_ADAPTER_H_
-#define IBEMU_HCA_MLX4_CORE_ADAPTER_H_
+// Mlx4Adapter: an mlx4 adapter that was taken over and brought up.
+#ifndef IBEMU_HCA_MLX4_CORE_MLX4_ADAPTER_H_
+#define IBEMU_HCA_MLX4_CORE_MLX4_ADAPTER_H_
 
 #include <array>
 #include <cstddef>
@@ -19,8 +19,8 @@
 #include "hca/bus/counted_commands.h"
 #include "hca/bus/pci_function.h"
 #include "hca/driver/driven_adapter.h"
-#include "hca/mlx4/core/commands.h"
 #include "hca/mlx4/core/firmware_client.h"
+#include "hca/mlx4/core/firmware_commands.h"
 #include "hca/mlx4/core/hcr_channel.h"
 #include "hca/mlx4/core/health.h"
 #include "hca/mlx4/core/reset.h"
@@ -37,7 +37,7 @@ absl::Status CheckDevice(uint16_t vendor, uint16_t device);
 // Returns a device's name and PCI IDs, such as "ConnectX-3 (15b3:1003)".
 std::string DeviceText(uint16_t vendor, uint16_t device);
 
-class Adapter {
+class Mlx4Adapter {
  public:
   // Takes the adapter over and brings it up, which takes some seconds.
   // `function` and `timers` must outlive it.
@@ -45,9 +45,8 @@ class Adapter {
   // Errors: those of CheckDevice(), TakeAdapter(), Firmware::Start() and
   // Health::Create().  After an error the adapter has no owner; it is as it was
   // found, or reset.
-  static absl::StatusOr<std::unique_ptr<Adapter>> Start(PciFunction& function,
-                                                        Timers& timers,
-                                                        DeviceOptions options);
+  static absl::StatusOr<std::unique_ptr<Mlx4Adapter>> Start(
+      PciFunction& function, Timers& timers, DeviceOptions options);
 
   // Takes the adapter over and asks its firmware what there is, but does not
   // bring it up: first contact.  The result is only good for asking firmware()
@@ -55,20 +54,20 @@ class Adapter {
   // adapter that is then refused, too.
   //
   // Errors: those of CheckDevice(), TakeAdapter() and Firmware::Inquire().
-  static absl::StatusOr<std::unique_ptr<Adapter>> Inquire(
+  static absl::StatusOr<std::unique_ptr<Mlx4Adapter>> Inquire(
       PciFunction& function, Timers& timers, DeviceOptions options,
       FirmwareClient::Heard heard);
 
   // Brings the adapter down and releases it.  If its firmware is dead, the
   // adapter is reset, which keeps it from memory that is no longer the
   // driver's.
-  ~Adapter();
-  Adapter(const Adapter&) = delete;
-  Adapter& operator=(const Adapter&) = delete;
+  ~Mlx4Adapter();
+  Mlx4Adapter(const Mlx4Adapter&) = delete;
+  Mlx4Adapter& operator=(const Mlx4Adapter&) = delete;
 
   PciFunction& function() { return function_; }
   Timers& timers() { return timers_; }
-  Commands& commands() { return commands_; }
+  FirmwareCommands& commands() { return commands_; }
   FirmwareClient& firmware() { return firmware_; }
   // REQUIRES: the adapter was brought up by Start().
   const Health& health() const { return *health_; }
@@ -88,7 +87,7 @@ class Adapter {
   // memory from then on.  If the firmware does not say whether it has taken it,
   // the adapter is cut off, so that the caller may free that memory.
   //
-  // Errors: those of Commands.
+  // Errors: those of FirmwareCommands.
   absl::Status Give(prm::Opcode opcode, std::span<const std::byte> in,
                     Modifiers modifiers);
   template <wire::Structure T>
@@ -108,11 +107,10 @@ class Adapter {
 
  private:
   // Resets the adapter and takes it over; its firmware does not run yet.
-  static absl::StatusOr<std::unique_ptr<Adapter>> Take(PciFunction& function,
-                                                       Timers& timers,
-                                                       DeviceOptions options);
-  Adapter(PciFunction& function, Timers& timers, DeviceOptions options,
-          Bar& control, Bar& uars, std::unique_ptr<HcrChannel> hcr)
+  static absl::StatusOr<std::unique_ptr<Mlx4Adapter>> Take(
+      PciFunction& function, Timers& timers, DeviceOptions options);
+  Mlx4Adapter(PciFunction& function, Timers& timers, DeviceOptions options,
+              Bar& control, Bar& uars, std::unique_ptr<HcrChannel> hcr)
       : function_(function),
         timers_(timers),
         options_(std::move(options)),
@@ -130,7 +128,7 @@ class Adapter {
   Bar& uars_;
   const std::unique_ptr<HcrChannel> hcr_;
   CountedCommands counted_;
-  Commands commands_;
+  FirmwareCommands commands_;
   FirmwareClient firmware_;
   std::optional<Health> health_;
   bool cut_off_ = false;
@@ -138,4 +136,4 @@ class Adapter {
 
 }  // namespace ibemu::hca::mlx4
 
-#endif  // IBEMU_HCA_MLX4_CORE_ADAPTER_H_
+#endif  // IBEMU_HCA_MLX4_CORE_MLX4_ADAPTER_H_

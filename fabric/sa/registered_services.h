@@ -1,7 +1,7 @@
-// Services: the table of registered services (ServiceRecord), IBA vol 1
-// §15.2.5.14.
-#ifndef IBEMU_FABRIC_SA_SERVICES_H_
-#define IBEMU_FABRIC_SA_SERVICES_H_
+// RegisteredServices: the table of registered services (ServiceRecord), IBA vol
+// 1 §15.2.5.14.
+#ifndef IBEMU_FABRIC_SA_REGISTERED_SERVICES_H_
+#define IBEMU_FABRIC_SA_REGISTERED_SERVICES_H_
 
 #include <list>
 
@@ -16,11 +16,11 @@ namespace ibemu::fabric {
 
 // The service records.  The key of a record is its ServiceID, ServiceGID and
 // ServiceP_Key.  It is deleted when its lease runs out.
-class Services {
+class RegisteredServices {
  public:
   static constexpr size_t kMax = 16384;
 
-  Services(const Directory& directory, Timers& timers)
+  RegisteredServices(const Directory& directory, Timers& timers)
       : directory_(directory), timers_(timers) {}
 
   // Set and Delete(ServiceRecord).  `record` receives the answer.
@@ -50,4 +50,4 @@ class Services {
 
 }  // namespace ibemu::fabric
 
-#endif  // IBEMU_FABRIC_SA_SERVICES_H_
+#endif  // IBEMU_FABRIC_SA_REGISTERED_SERVICES_H_

@@ -1,7 +1,7 @@
-// Commands: runs the commands of the mlx4 family, with the PRM's structures as
-// arguments.
-#ifndef IBEMU_HCA_MLX4_CORE_COMMANDS_H_
-#define IBEMU_HCA_MLX4_CORE_COMMANDS_H_
+// FirmwareCommands: runs the commands of the mlx4 family, with the PRM's
+// structures as arguments.
+#ifndef IBEMU_HCA_MLX4_CORE_FIRMWARE_COMMANDS_H_
+#define IBEMU_HCA_MLX4_CORE_FIRMWARE_COMMANDS_H_
 
 #include <array>
 #include <cstddef>
@@ -35,10 +35,10 @@ bool IsRefusal(const absl::Status& status);
 // A typed interface to a CommandChannel.
 //
 // Errors of all commands: those of CommandChannel::Execute() and StatusOf().
-class Commands {
+class FirmwareCommands {
  public:
   // `channel` must outlive it.
-  explicit Commands(CommandChannel& channel) : channel_(channel) {}
+  explicit FirmwareCommands(CommandChannel& channel) : channel_(channel) {}
 
   // Runs a command without a mailbox and returns its output parameter.
   absl::StatusOr<uint64_t> Run(prm::Opcode opcode, Modifiers modifiers = {},
@@ -72,4 +72,4 @@ class Commands {
 
 }  // namespace ibemu::hca::mlx4
 
-#endif  // IBEMU_HCA_MLX4_CORE_COMMANDS_H_
+#endif  // IBEMU_HCA_MLX4_CORE_FIRMWARE_COMMANDS_H_

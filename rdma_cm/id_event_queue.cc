@@ -1,4 +1,4 @@
-#include "rdma_cm/event_queue.h"
+#include "rdma_cm/id_event_queue.h"
 
 #include <algorithm>
 #include <iterator>
@@ -19,24 +19,24 @@ void CountOut(const QueuedEvent& event) {
 
 }  // namespace
 
-void EventQueue::Push(QueuedEvent event) {
+void IdEventQueue::Push(QueuedEvent event) {
   CountIn(event);
   events_.push_back(std::move(event));
 }
 
-void EventQueue::PutBack(QueuedEvent event) {
+void IdEventQueue::PutBack(QueuedEvent event) {
   CountIn(event);
   events_.push_front(std::move(event));
 }
 
-QueuedEvent EventQueue::TakeFirst() {
+QueuedEvent IdEventQueue::TakeFirst() {
   QueuedEvent first = std::move(events_.front());
   events_.pop_front();
   CountOut(first);
   return first;
 }
 
-std::vector<QueuedEvent> EventQueue::TakeAll() {
+std::vector<QueuedEvent> IdEventQueue::TakeAll() {
   std::vector<QueuedEvent> events(std::make_move_iterator(events_.begin()),
                                   std::make_move_iterator(events_.end()));
   events_.clear();
@@ -44,7 +44,7 @@ std::vector<QueuedEvent> EventQueue::TakeAll() {
   return events;
 }
 
-std::vector<QueuedEvent> EventQueue::RemoveOf(const UserId& id) {
+std::vector<QueuedEvent> IdEventQueue::RemoveOf(const UserId& id) {
   if (id.events_queued == 0) return {};
   const auto removed = std::stable_partition(
       events_.begin(), events_.end(),
@@ -56,7 +56,7 @@ std::vector<QueuedEvent> EventQueue::RemoveOf(const UserId& id) {
   return events;
 }
 
-void EventQueue::RemoveOf(const UserJoin& join) {
+void IdEventQueue::RemoveOf(const UserJoin& join) {
   std::erase_if(events_, [&join](const QueuedEvent& event) {
     if (event.join.lock().get() != &join) return false;
     CountOut(event);

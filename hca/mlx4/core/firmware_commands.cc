@@ -1,4 +1,4 @@
-#include "hca/mlx4/core/commands.h"
+#include "hca/mlx4/core/firmware_commands.h"
 
 #include <string>
 
@@ -34,8 +34,9 @@ bool IsRefusal(const absl::Status& status) {
   return absl::IsUnimplemented(status) || absl::IsInternal(status);
 }
 
-absl::StatusOr<uint64_t> Commands::Run(prm::Opcode opcode, Modifiers modifiers,
-                                       uint64_t in_parameter) {
+absl::StatusOr<uint64_t> FirmwareCommands::Run(prm::Opcode opcode,
+                                               Modifiers modifiers,
+                                               uint64_t in_parameter) {
   FirmwareCommand command = MakeCommand(opcode, modifiers);
   command.in_parameter = in_parameter;
   IBEMU_ASSIGN_OR_RETURN(const CommandResult result, channel_.Execute(command));
@@ -43,16 +44,17 @@ absl::StatusOr<uint64_t> Commands::Run(prm::Opcode opcode, Modifiers modifiers,
   return result.out_parameter;
 }
 
-absl::Status Commands::Send(prm::Opcode opcode, std::span<const std::byte> in,
-                            Modifiers modifiers) {
+absl::Status FirmwareCommands::Send(prm::Opcode opcode,
+                                    std::span<const std::byte> in,
+                                    Modifiers modifiers) {
   FirmwareCommand command = MakeCommand(opcode, modifiers);
   command.in = in;
   IBEMU_ASSIGN_OR_RETURN(const CommandResult result, channel_.Execute(command));
   return StatusOf(opcode, result.status);
 }
 
-absl::Status Commands::Ask(prm::Opcode opcode, std::span<std::byte> out,
-                           Modifiers modifiers) {
+absl::Status FirmwareCommands::Ask(prm::Opcode opcode, std::span<std::byte> out,
+                                   Modifiers modifiers) {
   FirmwareCommand command = MakeCommand(opcode, modifiers);
   command.out = out;
   IBEMU_ASSIGN_OR_RETURN(const CommandResult result, channel_.Execute(command));

@@ -1,4 +1,4 @@
-#include "fabric/sa/services.h"
+#include "fabric/sa/registered_services.h"
 
 #include <algorithm>
 #include <optional>
@@ -19,13 +19,13 @@ void Conceal(const SaRequest& request, ServiceRecord& record) {
 
 }  // namespace
 
-void Services::DropExpired() {
+void RegisteredServices::DropExpired() {
   const absl::Time now = timers_.Now();
   services_.remove_if(
       [&](const Service& service) { return service.end <= now; });
 }
 
-std::list<Services::Service>::iterator Services::FindSame(
+std::list<RegisteredServices::Service>::iterator RegisteredServices::FindSame(
     const ServiceRecord& record) {
   return std::find_if(
       services_.begin(), services_.end(), [&](const Service& service) {
@@ -37,8 +37,8 @@ std::list<Services::Service>::iterator Services::FindSame(
 
 // Returns true if the P_Key is one of the requester and of the port that offers
 // the service.
-bool Services::MayOffer(const SaRequest& request,
-                        const ServiceRecord& record) const {
+bool RegisteredServices::MayOffer(const SaRequest& request,
+                                  const ServiceRecord& record) const {
   if (!request.Has(kComponentBit<&ServiceRecord::service_p_key>)) return true;
   const Subnet& subnet = directory_.subnet();
   if (!IsInPartition(subnet.port(request.requester), record.service_p_key)) {
@@ -53,7 +53,8 @@ bool Services::MayOffer(const SaRequest& request,
   return port && IsInPartition(subnet.port(*port), record.service_p_key);
 }
 
-MadStatus Services::Register(const SaRequest& request, ServiceRecord& record) {
+MadStatus RegisteredServices::Register(const SaRequest& request,
+                                       ServiceRecord& record) {
   DropExpired();
   record = request.Record<ServiceRecord>();
   if (!MayOffer(request, record) ||
@@ -81,7 +82,8 @@ MadStatus Services::Register(const SaRequest& request, ServiceRecord& record) {
   return MadStatus::kOk;
 }
 
-MadStatus Services::Remove(const SaRequest& request, ServiceRecord& record) {
+MadStatus RegisteredServices::Remove(const SaRequest& request,
+                                     ServiceRecord& record) {
   DropExpired();
   record = request.Record<ServiceRecord>();
   if (!MayOffer(request, record)) return MadStatus::kSaRequestInvalid;
@@ -93,7 +95,7 @@ MadStatus Services::Remove(const SaRequest& request, ServiceRecord& record) {
   return MadStatus::kOk;
 }
 
-void Services::Find(const SaRequest& request, SaRecords& records) {
+void RegisteredServices::Find(const SaRequest& request, SaRecords& records) {
   DropExpired();
   const auto wanted = request.Record<ServiceRecord>();
   const NodePort& requester = directory_.subnet().port(request.requester);

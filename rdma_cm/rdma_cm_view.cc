@@ -1,11 +1,12 @@
-#include "rdma_cm/view.h"
+#include "rdma_cm/rdma_cm_view.h"
 
 #include <utility>
 #include <vector>
 
 namespace ibemu::rdma_cm {
 
-View::View(Timers& timers, std::shared_ptr<AdapterList> adapters, Random random)
+RdmaCmView::RdmaCmView(Timers& timers, std::shared_ptr<AdapterList> adapters,
+                       Random random)
     : adapters_(std::move(adapters)),
       parts_{.timers = timers,
              .adapters = *adapters_,
@@ -15,11 +16,11 @@ View::View(Timers& timers, std::shared_ptr<AdapterList> adapters, Random random)
   adapters_->AddListener(static_cast<AdapterList::Listener&>(*this));
 }
 
-View::~View() {
+RdmaCmView::~RdmaCmView() {
   adapters_->RemoveListener(static_cast<AdapterList::Listener&>(*this));
 }
 
-void View::OnAdded(const std::shared_ptr<Adapter>& adapter) {
+void RdmaCmView::OnAdded(const std::shared_ptr<Adapter>& adapter) {
   for (const std::shared_ptr<UserId>& id : ids_.all()) {
     if (id != nullptr && id->id() != nullptr) id->id()->OnAdapterAdded(adapter);
   }
@@ -27,7 +28,7 @@ void View::OnAdded(const std::shared_ptr<Adapter>& adapter) {
 
 // An id that ends takes those of its requests with it only when the program
 // destroys it.
-void View::OnRemoved(const std::shared_ptr<Adapter>& adapter) {
+void RdmaCmView::OnRemoved(const std::shared_ptr<Adapter>& adapter) {
   const std::vector<std::shared_ptr<UserId>> ids = ids_.all();
   for (const std::shared_ptr<UserId>& id : ids) {
     if (id == nullptr || id->id() == nullptr) continue;

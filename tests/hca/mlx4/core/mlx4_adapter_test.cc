@@ -1,4 +1,4 @@
-#include "hca/mlx4/core/adapter.h"
+#include "hca/mlx4/core/mlx4_adapter.h"
 
 #include <gtest/gtest.h>
 
@@ -26,10 +26,10 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using Stage = model::mlx4::Firmware::Stage;
 
-class AdapterTest : public Mlx4Lab {
+class Mlx4AdapterTest : public Mlx4Lab {
  protected:
-  absl::StatusOr<std::unique_ptr<Adapter>> StartAdapter() {
-    return Adapter::Start(*host_.function, timers_, Options());
+  absl::StatusOr<std::unique_ptr<Mlx4Adapter>> StartAdapter() {
+    return Mlx4Adapter::Start(*host_.function, timers_, Options());
   }
   // How many pages the commands of this kind gave.
   uint64_t PagesGiven(Opcode opcode) const {
@@ -56,7 +56,7 @@ class AdapterTest : public Mlx4Lab {
   Mlx4Machine& host_ = PlugIn();
 };
 
-TEST_F(AdapterTest, IsBroughtUpInTheOrderOfTheLinuxDriver) {
+TEST_F(Mlx4AdapterTest, IsBroughtUpInTheOrderOfTheLinuxDriver) {
   const auto adapter = StartAdapter();
   ASSERT_TRUE(adapter.ok()) << adapter.status();
   EXPECT_THAT(
@@ -72,12 +72,12 @@ TEST_F(AdapterTest, IsBroughtUpInTheOrderOfTheLinuxDriver) {
   EXPECT_THAT(notes_, IsEmpty());
 }
 
-TEST_F(AdapterTest, GivesFirmwareItsMemoryInPieces) {
+TEST_F(Mlx4AdapterTest, GivesFirmwareItsMemoryInPieces) {
   // Then firmware wants more than a piece for its tables about the tables.
   host_.model.limits().c_mpt_entry_sz = 256;
   TroubledFunction function(*host_.function);
   function.longest_piece = kDmaPiece;
-  const auto adapter = Adapter::Start(function, timers_, Options());
+  const auto adapter = Mlx4Adapter::Start(function, timers_, Options());
   ASSERT_TRUE(adapter.ok()) << adapter.status();
   constexpr uint64_t kPieceInPages = kDmaPiece / prm::kIcmPageBytes;
   EXPECT_EQ(PagesGiven(Opcode::kMapFa), 1542u);
@@ -85,7 +85,7 @@ TEST_F(AdapterTest, GivesFirmwareItsMemoryInPieces) {
   EXPECT_EQ(host_.function->faults(), 0);
 }
 
-TEST_F(AdapterTest, GivesFirmwareNoMoreThanAGigabyte) {
+TEST_F(Mlx4AdapterTest, GivesFirmwareNoMoreThanAGigabyte) {
   constexpr uint64_t kGigabyte = (uint64_t{1} << 30) / prm::kIcmPageBytes;
   EXPECT_THAT(AllocatePages(*host_.function, kGigabyte + 1),
               HasStatusCode(absl::StatusCode::kResourceExhausted));
@@ -96,9 +96,9 @@ TEST_F(AdapterTest, GivesFirmwareNoMoreThanAGigabyte) {
   EXPECT_THAT(*some, SizeIs(2));
 }
 
-TEST_F(AdapterTest, DoesNotTryToResetWhatIsGone) {
+TEST_F(Mlx4AdapterTest, DoesNotTryToResetWhatIsGone) {
   TroubledFunction function(*host_.function);
-  const auto adapter = Adapter::Start(function, timers_, Options());
+  const auto adapter = Mlx4Adapter::Start(function, timers_, Options());
   ASSERT_TRUE(adapter.ok()) << adapter.status();
   function.gone = true;
   const absl::Time start = timers_.Now();
@@ -111,13 +111,13 @@ TEST_F(AdapterTest, DoesNotTryToResetWhatIsGone) {
                           Not(HasSubstr("reset")))));
 }
 
-TEST_F(AdapterTest, DoesWithoutACommandThatOldFirmwareDoesNotKnow) {
+TEST_F(Mlx4AdapterTest, DoesWithoutACommandThatOldFirmwareDoesNotKnow) {
   host_.model.faults().Refuse(Opcode::kModStatCfg, CommandStatus::kBadOp);
   const auto adapter = StartAdapter();
   EXPECT_TRUE(adapter.ok()) << adapter.status();
 }
 
-TEST_F(AdapterTest, GoesDownTheOtherWayAndLeavesNothingMapped) {
+TEST_F(Mlx4AdapterTest, GoesDownTheOtherWayAndLeavesNothingMapped) {
   auto adapter = StartAdapter();
   ASSERT_TRUE(adapter.ok()) << adapter.status();
   EXPECT_GT(host_.function->mapped(), 0u);
@@ -129,7 +129,7 @@ TEST_F(AdapterTest, GoesDownTheOtherWayAndLeavesNothingMapped) {
   EXPECT_THAT(notes_, IsEmpty());
 }
 
-TEST_F(AdapterTest, CanBeStartedAgain) {
+TEST_F(Mlx4AdapterTest, CanBeStartedAgain) {
   for (int i = 0; i < 3; ++i) {
     auto adapter = StartAdapter();
     ASSERT_TRUE(adapter.ok()) << adapter.status();
@@ -138,7 +138,7 @@ TEST_F(AdapterTest, CanBeStartedAgain) {
   EXPECT_THAT(notes_, IsEmpty()) << "each gave the owner semaphore back";
 }
 
-TEST_F(AdapterTest, UndoesWhatItDidBeforeAnError) {
+TEST_F(Mlx4AdapterTest, UndoesWhatItDidBeforeAnError) {
   for (const Opcode opcode :
        {Opcode::kQueryFw, Opcode::kMapFa, Opcode::kRunFw, Opcode::kQueryDevCap,
         Opcode::kQueryPort, Opcode::kSetIcmSize, Opcode::kMapIcmAux,
@@ -156,7 +156,7 @@ TEST_F(AdapterTest, UndoesWhatItDidBeforeAnError) {
   EXPECT_TRUE(StartAdapter().ok()) << "nothing is wrong with it";
 }
 
-TEST_F(AdapterTest, ResetsAnAdapterWhoseFirmwareHangsOnTheWayUp) {
+TEST_F(Mlx4AdapterTest, ResetsAnAdapterWhoseFirmwareHangsOnTheWayUp) {
   host_.model.faults().Hang(Opcode::kInitHca);
   EXPECT_THAT(StartAdapter(),
               HasStatusCode(absl::StatusCode::kDeadlineExceeded));
@@ -165,7 +165,7 @@ TEST_F(AdapterTest, ResetsAnAdapterWhoseFirmwareHangsOnTheWayUp) {
   EXPECT_TRUE(StartAdapter().ok());
 }
 
-TEST_F(AdapterTest, ResetsAnAdapterWhoseFirmwareHangsOnTheWayDown) {
+TEST_F(Mlx4AdapterTest, ResetsAnAdapterWhoseFirmwareHangsOnTheWayDown) {
   auto adapter = StartAdapter();
   ASSERT_TRUE(adapter.ok()) << adapter.status();
   host_.model.faults().Hang(Opcode::kCloseHca);
@@ -174,14 +174,14 @@ TEST_F(AdapterTest, ResetsAnAdapterWhoseFirmwareHangsOnTheWayDown) {
   EXPECT_THAT(notes_, Contains(HasSubstr("CLOSE_HCA")));
 }
 
-TEST_F(AdapterTest, TakesOverFromAnOwnerThatWasKilled) {
+TEST_F(Mlx4AdapterTest, TakesOverFromAnOwnerThatWasKilled) {
   // It never gets to its destructor; its machine keeps its memory.
   auto killed = StartAdapter();
   ASSERT_TRUE(killed.ok()) << killed.status();
-  Adapter* const left = killed->release();
+  Mlx4Adapter* const left = killed->release();
   {
     model::InProcessFunction next(host_.model);
-    const auto adapter = Adapter::Start(next, timers_, Options());
+    const auto adapter = Mlx4Adapter::Start(next, timers_, Options());
     ASSERT_TRUE(adapter.ok()) << adapter.status();
     EXPECT_THAT(notes_, ElementsAre(HasSubstr("owner semaphore")));
     EXPECT_EQ(host_.model.stage(), Stage::kUp);
@@ -192,7 +192,7 @@ TEST_F(AdapterTest, TakesOverFromAnOwnerThatWasKilled) {
   delete left;
 }
 
-TEST_F(AdapterTest, SaysWhichDevicesItDrives) {
+TEST_F(Mlx4AdapterTest, SaysWhichDevicesItDrives) {
   EXPECT_TRUE(CheckDevice(0x15b3, 0x1003).ok());
   EXPECT_TRUE(CheckDevice(0x15b3, 0x673c).ok());
   const absl::Status connectx5 = CheckDevice(0x15b3, 0x1017);
@@ -205,7 +205,7 @@ TEST_F(AdapterTest, SaysWhichDevicesItDrives) {
                     HasSubstr("-device vfio-pci,host=")));
 }
 
-TEST_F(AdapterTest, RefusesPortsInEthernetMode) {
+TEST_F(Mlx4AdapterTest, RefusesPortsInEthernetMode) {
   prm::QueryPort port;
   port.supported_type = prm::PortType::kEthernet;
   const absl::Status refused = CheckPort(2, port, "0000:3b:00.0");
@@ -225,7 +225,7 @@ TEST_F(AdapterTest, RefusesPortsInEthernetMode) {
   EXPECT_TRUE(StartAdapter().ok()) << "it was given back";
 }
 
-TEST_F(AdapterTest, RefusesFirmwareInSecureHostMode) {
+TEST_F(Mlx4AdapterTest, RefusesFirmwareInSecureHostMode) {
   host_.model.faults().SecureHost();
   EXPECT_TRUE(StartAdapter().ok()) << "older firmware has no way to tell";
   host_.model.limits().mad_demux = true;
@@ -236,7 +236,7 @@ TEST_F(AdapterTest, RefusesFirmwareInSecureHostMode) {
   ExpectNothingLeft();
 }
 
-TEST_F(AdapterTest, AsksFirmwareWhetherItIsInSecureHostMode) {
+TEST_F(Mlx4AdapterTest, AsksFirmwareWhetherItIsInSecureHostMode) {
   host_.model.limits().mad_demux = true;
   const auto adapter = StartAdapter();
   ASSERT_TRUE(adapter.ok()) << adapter.status();
@@ -245,7 +245,7 @@ TEST_F(AdapterTest, AsksFirmwareWhetherItIsInSecureHostMode) {
   EXPECT_TRUE(CheckHostAccess(some, "0000:3b:00.0").ok());
 }
 
-TEST_F(AdapterTest, RefusesFirmwareThatItDoesNotKnow) {
+TEST_F(Mlx4AdapterTest, RefusesFirmwareThatItDoesNotKnow) {
   prm::QueryFw fw;
   fw.cmd_interface_rev = 2;
   const absl::Status refused = CheckFirmware(fw, "0000:3b:00.0");

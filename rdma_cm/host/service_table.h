@@ -1,6 +1,7 @@
-// Services: what the ids of one host offer: ports and who listens on them.
-#ifndef IBEMU_RDMA_CM_HOST_SERVICES_H_
-#define IBEMU_RDMA_CM_HOST_SERVICES_H_
+// ServiceTable: what the ids of one host listener: ports and who listens on
+// them.
+#ifndef IBEMU_RDMA_CM_HOST_SERVICE_TABLE_H_
+#define IBEMU_RDMA_CM_HOST_SERVICE_TABLE_H_
 
 #include <cstdint>
 #include <memory>
@@ -11,8 +12,8 @@
 
 namespace ibemu::rdma_cm {
 
-// An Offer is one id that listens.
-class Offer {
+// An IdListener is one id that listens.
+class IdListener {
  public:
   // Whether the request is for this id: its header and its adapter's port fit.
   virtual bool IsFor(const cm::Arrived& arrived) const = 0;
@@ -21,36 +22,36 @@ class Offer {
                          const cm::Arrived& arrived) = 0;
 
  protected:
-  ~Offer() = default;
+  ~IdListener() = default;
 };
 
-// A Services has the ports of one host, and lets several ids listen for one
+// A ServiceTable has the ports of one host, and lets several ids listen for one
 // service ID of its communication manager: at different addresses, or for
 // different families.  All views of the host share it.
-class Services {
+class ServiceTable {
  public:
   // An Entry is one id that listens, until it is destroyed; it may outlive the
-  // Services.
+  // ServiceTable.
   class Entry {
    public:
     virtual ~Entry() = default;
   };
 
   // REQUIRES: `cm` outlives this.
-  explicit Services(cm::ConnectionManager& cm);
-  ~Services();
-  Services(const Services&) = delete;
-  Services& operator=(const Services&) = delete;
+  explicit ServiceTable(cm::ConnectionManager& cm);
+  ~ServiceTable();
+  ServiceTable(const ServiceTable&) = delete;
+  ServiceTable& operator=(const ServiceTable&) = delete;
 
   PortTable& ports() { return ports_; }
 
   // Adds an id that listens.  Of several that a request is for the first one
   // gets it.  Returns null if somebody else listens for the service ID.
-  std::unique_ptr<Entry> Add(uint64_t service_id, Offer& offer);
+  std::unique_ptr<Entry> Add(uint64_t service_id, IdListener& listener);
 
  private:
   class Service;
-  class EntryOfService;
+  class ListenerEntry;
   struct State;
 
   PortTable ports_;
@@ -59,4 +60,4 @@ class Services {
 
 }  // namespace ibemu::rdma_cm
 
-#endif  // IBEMU_RDMA_CM_HOST_SERVICES_H_
+#endif  // IBEMU_RDMA_CM_HOST_SERVICE_TABLE_H_

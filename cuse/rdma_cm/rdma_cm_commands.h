@@ -1,6 +1,6 @@
-// Commands: the commands of rdma_cm, from bytes to calls and back.
-#ifndef IBEMU_CUSE_RDMA_CM_COMMANDS_H_
-#define IBEMU_CUSE_RDMA_CM_COMMANDS_H_
+// RdmaCmCommands: the commands of rdma_cm, from bytes to calls and back.
+#ifndef IBEMU_CUSE_RDMA_CM_RDMA_CM_COMMANDS_H_
+#define IBEMU_CUSE_RDMA_CM_RDMA_CM_COMMANDS_H_
 
 #include <sys/types.h>
 
@@ -15,8 +15,8 @@
 
 namespace ibemu::cuse {
 
-// A Commands carries out the commands of one open, all but GET_EVENT.
-class Commands {
+// An RdmaCmCommands carries out the commands of one open, all but GET_EVENT.
+class RdmaCmCommands {
  public:
   struct Call {
     uint32_t command = 0;
@@ -43,7 +43,7 @@ class Commands {
   };
 
   // REQUIRES: `channel` outlives this, and the functions in its answers.
-  explicit Commands(rdma_cm::Channel& channel) : channel_(channel) {}
+  explicit RdmaCmCommands(rdma_cm::Channel& channel) : channel_(channel) {}
 
   // REQUIRES: the command is one of Linux's, and not GET_EVENT.
   Answer Execute(const Call& call);
@@ -52,7 +52,7 @@ class Commands {
   static size_t LeastOut(uint32_t command);
 
  private:
-  using Handler = Answer (Commands::*)(const Call& call);
+  using Handler = Answer (RdmaCmCommands::*)(const Call& call);
   static Handler HandlerOf(uint32_t command);
 
   Answer CreateId(const Call& call);
@@ -87,4 +87,4 @@ class Commands {
 
 }  // namespace ibemu::cuse
 
-#endif  // IBEMU_CUSE_RDMA_CM_COMMANDS_H_
+#endif  // IBEMU_CUSE_RDMA_CM_RDMA_CM_COMMANDS_H_

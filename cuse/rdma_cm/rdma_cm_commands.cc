@@ -1,4 +1,4 @@
-#include "cuse/rdma_cm/commands.h"
+#include "cuse/rdma_cm/rdma_cm_commands.h"
 
 #include <linux/capability.h>
 #include <netinet/in.h>
@@ -27,7 +27,7 @@ namespace {
 
 using rdma_cm::Channel, rdma_cm::Outcome, rdma_cm::SocketAddress;
 using Needs = Channel::Needs;
-using Answer = Commands::Answer;
+using Answer = RdmaCmCommands::Answer;
 
 // Returns the command's structure; what the client did not write is 0.
 template <class T>
@@ -106,56 +106,56 @@ Errno CheckDescriptor(pid_t caller, uint32_t fd) {
 
 }  // namespace
 
-Commands::Handler Commands::HandlerOf(uint32_t command) {
+RdmaCmCommands::Handler RdmaCmCommands::HandlerOf(uint32_t command) {
   switch (command) {
     case RDMA_USER_CM_CMD_CREATE_ID:
-      return &Commands::CreateId;
+      return &RdmaCmCommands::CreateId;
     case RDMA_USER_CM_CMD_DESTROY_ID:
-      return &Commands::DestroyId;
+      return &RdmaCmCommands::DestroyId;
     case RDMA_USER_CM_CMD_BIND_IP:
-      return &Commands::BindIp;
+      return &RdmaCmCommands::BindIp;
     case RDMA_USER_CM_CMD_RESOLVE_IP:
-      return &Commands::ResolveIp;
+      return &RdmaCmCommands::ResolveIp;
     case RDMA_USER_CM_CMD_RESOLVE_ROUTE:
-      return &Commands::ResolveRoute;
+      return &RdmaCmCommands::ResolveRoute;
     case RDMA_USER_CM_CMD_QUERY_ROUTE:
-      return &Commands::QueryRoute;
+      return &RdmaCmCommands::QueryRoute;
     case RDMA_USER_CM_CMD_CONNECT:
-      return &Commands::Connect;
+      return &RdmaCmCommands::Connect;
     case RDMA_USER_CM_CMD_LISTEN:
-      return &Commands::Listen;
+      return &RdmaCmCommands::Listen;
     case RDMA_USER_CM_CMD_ACCEPT:
-      return &Commands::Accept;
+      return &RdmaCmCommands::Accept;
     case RDMA_USER_CM_CMD_REJECT:
-      return &Commands::Reject;
+      return &RdmaCmCommands::Reject;
     case RDMA_USER_CM_CMD_DISCONNECT:
-      return &Commands::Disconnect;
+      return &RdmaCmCommands::Disconnect;
     case RDMA_USER_CM_CMD_INIT_QP_ATTR:
-      return &Commands::InitQpAttr;
+      return &RdmaCmCommands::InitQpAttr;
     case RDMA_USER_CM_CMD_SET_OPTION:
-      return &Commands::SetOption;
+      return &RdmaCmCommands::SetOption;
     case RDMA_USER_CM_CMD_NOTIFY:
-      return &Commands::Notify;
+      return &RdmaCmCommands::Notify;
     case RDMA_USER_CM_CMD_JOIN_IP_MCAST:
-      return &Commands::JoinIpMulticast;
+      return &RdmaCmCommands::JoinIpMulticast;
     case RDMA_USER_CM_CMD_LEAVE_MCAST:
-      return &Commands::LeaveMulticast;
+      return &RdmaCmCommands::LeaveMulticast;
     case RDMA_USER_CM_CMD_MIGRATE_ID:
-      return &Commands::MigrateId;
+      return &RdmaCmCommands::MigrateId;
     case RDMA_USER_CM_CMD_QUERY:
-      return &Commands::Query;
+      return &RdmaCmCommands::Query;
     case RDMA_USER_CM_CMD_BIND:
-      return &Commands::Bind;
+      return &RdmaCmCommands::Bind;
     case RDMA_USER_CM_CMD_RESOLVE_ADDR:
-      return &Commands::ResolveAddress;
+      return &RdmaCmCommands::ResolveAddress;
     case RDMA_USER_CM_CMD_JOIN_MCAST:
-      return &Commands::JoinMulticast;
+      return &RdmaCmCommands::JoinMulticast;
     default:
       return nullptr;
   }
 }
 
-size_t Commands::LeastOut(uint32_t command) {
+size_t RdmaCmCommands::LeastOut(uint32_t command) {
   switch (command) {
     case RDMA_USER_CM_CMD_CREATE_ID:
     case RDMA_USER_CM_CMD_JOIN_IP_MCAST:
@@ -175,14 +175,14 @@ size_t Commands::LeastOut(uint32_t command) {
   }
 }
 
-Answer Commands::Execute(const Call& call) {
+Answer RdmaCmCommands::Execute(const Call& call) {
   const Handler handler = HandlerOf(call.command);
   if (handler == nullptr) return Failed(Errno::kNoSystemCall);
   if (call.out < LeastOut(call.command)) return Failed(Errno::kNoSpace);
   return (this->*handler)(call);
 }
 
-Answer Commands::CreateId(const Call& call) {
+Answer RdmaCmCommands::CreateId(const Call& call) {
   const auto command = Command<rdma_ucm_create_id>(call.body);
   const auto space = rdma_cm::PortSpace{command.ps};
   switch (space) {
@@ -203,21 +203,21 @@ Answer Commands::CreateId(const Call& call) {
   return answer;
 }
 
-Answer Commands::DestroyId(const Call& call) {
+Answer RdmaCmCommands::DestroyId(const Call& call) {
   const auto command = Command<rdma_ucm_destroy_id>(call.body);
   return RespondNumber(command.response, channel_.Destroy(command.id));
 }
 
 // ----- Addresses
 
-Answer Commands::BindIp(const Call& call) {
+Answer RdmaCmCommands::BindIp(const Call& call) {
   const auto command = Command<rdma_ucm_bind_ip>(call.body);
   const SocketAddress address = ReadAddress(BytesOf(command.addr));
   if (address.family == rdma_cm::Family::kNone) return Failed(Errno::kInvalid);
   return BindTo(command.id, address, call.caller);
 }
 
-Answer Commands::Bind(const Call& call) {
+Answer RdmaCmCommands::Bind(const Call& call) {
   const auto command = Command<rdma_ucm_bind>(call.body);
   if (command.reserved != 0 ||
       !HasSize(BytesOf(command.addr), command.addr_size)) {
@@ -226,14 +226,14 @@ Answer Commands::Bind(const Call& call) {
   return BindTo(command.id, ReadAddress(BytesOf(command.addr)), call.caller);
 }
 
-Answer Commands::BindTo(uint32_t id, const SocketAddress& address,
-                        pid_t caller) {
+Answer RdmaCmCommands::BindTo(uint32_t id, const SocketAddress& address,
+                              pid_t caller) {
   const auto found = channel_.Find(id);
   if (!found.ok()) return Result(found.refusal());
   return Result((*found)->id()->Bind(address, MayUseLowPorts(caller)));
 }
 
-Answer Commands::ResolveIp(const Call& call) {
+Answer RdmaCmCommands::ResolveIp(const Call& call) {
   const auto command = Command<rdma_ucm_resolve_ip>(call.body);
   const SocketAddress source = ReadAddress(BytesOf(command.src_addr));
   const SocketAddress destination = ReadAddress(BytesOf(command.dst_addr));
@@ -249,7 +249,7 @@ Answer Commands::ResolveIp(const Call& call) {
       MayUseLowPorts(call.caller)));
 }
 
-Answer Commands::ResolveAddress(const Call& call) {
+Answer RdmaCmCommands::ResolveAddress(const Call& call) {
   const auto command = Command<rdma_ucm_resolve_addr>(call.body);
   const mad::Bytes source = BytesOf(command.src_addr);
   const mad::Bytes destination = BytesOf(command.dst_addr);
@@ -265,7 +265,7 @@ Answer Commands::ResolveAddress(const Call& call) {
       absl::Milliseconds(command.timeout_ms), MayUseLowPorts(call.caller)));
 }
 
-Answer Commands::ResolveRoute(const Call& call) {
+Answer RdmaCmCommands::ResolveRoute(const Call& call) {
   const auto command = Command<rdma_ucm_resolve_route>(call.body);
   const auto id = channel_.Find(command.id, Needs::kDevice);
   if (!id.ok()) return Result(id.refusal());
@@ -273,7 +273,7 @@ Answer Commands::ResolveRoute(const Call& call) {
       (*id)->id()->ResolveRoute(absl::Milliseconds(command.timeout_ms)));
 }
 
-Answer Commands::QueryRoute(const Call& call) {
+Answer RdmaCmCommands::QueryRoute(const Call& call) {
   const auto command = Command<rdma_ucm_query>(call.body);
   const auto id = channel_.Find(command.id);
   if (!id.ok()) return Result(id.refusal());
@@ -281,7 +281,7 @@ Answer Commands::QueryRoute(const Call& call) {
 }
 
 // The room that the answer needs depends on the question.
-Answer Commands::Query(const Call& call) {
+Answer RdmaCmCommands::Query(const Call& call) {
   constexpr size_t kLeast = offsetof(rdma_ucm_query_addr_resp, ibdev_index);
   const auto command = Command<rdma_ucm_query>(call.body);
   const auto found = channel_.Find(command.id);
@@ -308,7 +308,7 @@ Answer Commands::Query(const Call& call) {
 // ----- Connections
 
 // Of CONNECT and ACCEPT older clients have no `ece`.
-Answer Commands::Connect(const Call& call) {
+Answer RdmaCmCommands::Connect(const Call& call) {
   if (call.in < offsetof(rdma_ucm_connect, ece)) {
     return Failed(Errno::kInvalid);
   }
@@ -322,14 +322,14 @@ Answer Commands::Connect(const Call& call) {
       id.Connect(ParametersOf(command.conn_param, id), EceOf(command.ece)));
 }
 
-Answer Commands::Listen(const Call& call) {
+Answer RdmaCmCommands::Listen(const Call& call) {
   const auto command = Command<rdma_ucm_listen>(call.body);
   const auto id = channel_.Find(command.id);
   if (!id.ok()) return Result(id.refusal());
   return Result(channel_.Listen(**id, static_cast<int>(command.backlog)));
 }
 
-Answer Commands::Accept(const Call& call) {
+Answer RdmaCmCommands::Accept(const Call& call) {
   if (call.in < offsetof(rdma_ucm_accept, ece)) return Failed(Errno::kInvalid);
   const auto command = Command<rdma_ucm_accept>(
       call.body.first(std::min<size_t>(call.in, call.body.size())));
@@ -342,7 +342,7 @@ Answer Commands::Accept(const Call& call) {
                                 EceOf(command.ece)));
 }
 
-Answer Commands::Reject(const Call& call) {
+Answer RdmaCmCommands::Reject(const Call& call) {
   const auto command = Command<rdma_ucm_reject>(call.body);
   const auto reason = command.reason == 0
                           ? cm::RejectReason::kConsumerDefined
@@ -358,14 +358,14 @@ Answer Commands::Reject(const Call& call) {
                                       .first(command.private_data_len)));
 }
 
-Answer Commands::Disconnect(const Call& call) {
+Answer RdmaCmCommands::Disconnect(const Call& call) {
   const auto command = Command<rdma_ucm_disconnect>(call.body);
   const auto id = channel_.Find(command.id, Needs::kDevice);
   if (!id.ok()) return Result(id.refusal());
   return Result((*id)->id()->Disconnect());
 }
 
-Answer Commands::InitQpAttr(const Call& call) {
+Answer RdmaCmCommands::InitQpAttr(const Call& call) {
   const auto command = Command<rdma_ucm_init_qp_attr>(call.body);
   if (command.qp_state > static_cast<uint32_t>(verbs::QpState::kError)) {
     return Failed(Errno::kInvalid);
@@ -378,7 +378,7 @@ Answer Commands::InitQpAttr(const Call& call) {
   return Respond(command.response, *attributes);
 }
 
-Answer Commands::SetOption(const Call& call) {
+Answer RdmaCmCommands::SetOption(const Call& call) {
   const auto command = Command<rdma_ucm_set_option>(call.body);
   const auto id = channel_.Find(command.id);
   if (!id.ok()) return Result(id.refusal());
@@ -393,14 +393,14 @@ Answer Commands::SetOption(const Call& call) {
           }};
 }
 
-Answer Commands::Notify(const Call& call) {
+Answer RdmaCmCommands::Notify(const Call& call) {
   const auto command = Command<rdma_ucm_notify>(call.body);
   const auto id = channel_.Find(command.id);
   if (!id.ok()) return Result(id.refusal());
-  switch (verbs::EventType{command.event}) {
-    case verbs::EventType::kCommunicationEstablished:
+  switch (verbs::AsyncEventType{command.event}) {
+    case verbs::AsyncEventType::kCommunicationEstablished:
       return Result((*id)->id()->NotifyEstablished());
-    case verbs::EventType::kPathMigrated:
+    case verbs::AsyncEventType::kPathMigrated:
       return Result((*id)->id()->NotifyMigrated());
     default:
       return Failed(Errno::kInvalid);
@@ -409,7 +409,7 @@ Answer Commands::Notify(const Call& call) {
 
 // ----- Multicast
 
-Answer Commands::JoinIpMulticast(const Call& call) {
+Answer RdmaCmCommands::JoinIpMulticast(const Call& call) {
   const auto command = Command<rdma_ucm_join_ip_mcast>(call.body);
   const SocketAddress group = ReadAddress(BytesOf(command.addr));
   if (group.family == rdma_cm::Family::kNone) return Failed(Errno::kInvalid);
@@ -417,7 +417,7 @@ Answer Commands::JoinIpMulticast(const Call& call) {
               mad::kFullMember);
 }
 
-Answer Commands::JoinMulticast(const Call& call) {
+Answer RdmaCmCommands::JoinMulticast(const Call& call) {
   const auto command = Command<rdma_ucm_join_mcast>(call.body);
   if (!HasSize(BytesOf(command.addr), command.addr_size) ||
       command.join_flags >= RDMA_MC_JOIN_FLAG_RESERVED) {
@@ -429,8 +429,8 @@ Answer Commands::JoinMulticast(const Call& call) {
               is_full ? mad::kFullMember : mad::kSendOnlyFullMember);
 }
 
-Answer Commands::Join(uint64_t response, uint64_t uid, uint32_t id,
-                      const SocketAddress& group, uint8_t join_state) {
+Answer RdmaCmCommands::Join(uint64_t response, uint64_t uid, uint32_t id,
+                            const SocketAddress& group, uint8_t join_state) {
   const auto found = channel_.Find(id, Needs::kDevice);
   if (!found.ok()) return Result(found.refusal());
   const Outcome<uint32_t> join = channel_.Join(*found, uid, group, join_state);
@@ -441,14 +441,14 @@ Answer Commands::Join(uint64_t response, uint64_t uid, uint32_t id,
   return answer;
 }
 
-Answer Commands::LeaveMulticast(const Call& call) {
+Answer RdmaCmCommands::LeaveMulticast(const Call& call) {
   const auto command = Command<rdma_ucm_destroy_id>(call.body);
   return RespondNumber(command.response, channel_.Leave(command.id));
 }
 
 // -----
 
-Answer Commands::MigrateId(const Call& call) {
+Answer RdmaCmCommands::MigrateId(const Call& call) {
   const auto command = Command<rdma_ucm_migrate_id>(call.body);
   const Errno error = CheckDescriptor(call.caller, command.fd);
   if (error != Errno::kOk) return Failed(error);

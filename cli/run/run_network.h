@@ -1,6 +1,6 @@
-// The network of a run: how its interfaces are had from the daemon.
-#ifndef IBEMU_CLI_RUN_NETWORKS_H_
-#define IBEMU_CLI_RUN_NETWORKS_H_
+// RunNetwork: the network of a run, whose interfaces the daemon gives.
+#ifndef IBEMU_CLI_RUN_RUN_NETWORK_H_
+#define IBEMU_CLI_RUN_RUN_NETWORK_H_
 
 #include <string>
 #include <vector>
@@ -12,8 +12,8 @@
 
 namespace ibemu::cli {
 
-// A Network is what --net gives a command.
-struct Network {
+// A RunNetwork is what --net gives a command.
+struct RunNetwork {
   std::vector<control::NetworkPort> ports;  // ib0, ib0.8001, blue, ib1, ...
   std::vector<launch::NetworkDevice> interfaces;  // of the same
 };
@@ -24,19 +24,19 @@ struct Network {
 // them to the daemon.  `connected`: those of IPoIB have connected mode.
 //
 // Errors: those of the daemon, and of launch::MakeNetworkDevice().
-absl::StatusOr<Network> AttachNetwork(
+absl::StatusOr<RunNetwork> AttachNetwork(
     control::Client& daemon, const std::vector<std::string>& hosts,
     const std::vector<std::string>& partitions,
     const std::vector<std::string>& switches, bool connected);
 
 // Waits for a while until the interfaces have joined their groups, for these
 // say how long packets may be, and brings them up.
-absl::Status BringUp(control::Client& daemon, Network& network);
+absl::Status BringUp(control::Client& daemon, RunNetwork& network);
 
 // The first address of IPv4 of a port's first interface, "198.18.0.1"; empty if
 // there is none.
-std::string AddressOf(const Network& network);
+std::string AddressOf(const RunNetwork& network);
 
 }  // namespace ibemu::cli
 
-#endif  // IBEMU_CLI_RUN_NETWORKS_H_
+#endif  // IBEMU_CLI_RUN_RUN_NETWORK_H_
