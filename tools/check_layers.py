@@ -5,12 +5,14 @@ A room is a folder whose meson.build has a list NAME_rooms (NAME: the path, with
 "_" for "/").  It may include headers of itself and of the rooms in that list,
 which holds no room that it does not include.  Meson wants each room defined
 before it is named, so there are no circles.  Beyond that:
-- what one room alone may use: libfuse, liburing, gRPC, OpenSSL;
+- what one room alone may use: libfuse, liburing, gRPC, OpenSSL, libsystemd;
 - what must not know each other: our driver and the model that judges it;
 - the clock, chance and sleep come from base/ and loop/, not from behind the back
   of Timers and Random;
 - a class is in the file of its name, so each .cc file has a header of its own,
   other than a program's (*_main.cc);
+- no two headers define a class, a struct or an enum of one name at namespace
+  level: one name is one thing;
 - a meson.build names each source of a room, each test and each fuzz target;
 - a folder holds at most 35 files and has a README.md."""
 
@@ -19,7 +21,8 @@ import re
 import sys
 
 NO_ROOMS = {"bench", "testing", "tests", "build"}  # they may include all
-ONLY_IN = {"fuse": "cuse/fuse", "liburing": "loop", "openssl": "peers", "systemd": "launch/systemd",
+ONLY_IN = {"fuse": "cuse/fuse", "liburing": "loop", "openssl": "peers",
+           "systemd": "launch/systemd",
            **dict.fromkeys(["grpc", "grpcpp", "google"], "peers or cli/device_plugin")}
 STRANGERS = [("hca/mlx4", "hca/model"), ("hca/mlx4", "fabric"),
              ("hca/mlx4", "hca/remote")]
@@ -35,6 +38,7 @@ CLOCKS = {
 CLOCK_FILES = {
     "daemon/adapters/hca_access.cc",
     "daemon/capture/capture_methods.cc",
+    "daemon/draw_seed.cc",
     "daemon/fabric_backend.cc",
     "daemon/hca_backend.cc",
     "daemon/remote_node/remote_cable.cc",
@@ -48,9 +52,17 @@ ENDINGS = "", "_main", "_test", "_fuzz"
 CLOCK = re.compile(
     r"\babsl::(Now|SleepFor|GetCurrentTimeNanos|BitGen)\b|_clock::now\b|"
     r"\brandom_device\b|_distribution\b|"
-    r"\b(nano|u)?sleep\(|\bsleep_for\b|\bclock_gettime\b|\brand\(")
+    r"\b(nano|u)?sleep\(|\bsleep_for\b|\bclock_gettime\b|\brand\(|"
+    r"\bgetrandom\(|\bwait_(for|until)\(")
 INCLUDE = re.compile(
-    r'#include (?:"(\w[\w/]*)/\w+\.h"|<(fuse|liburing|grpc|grpcpp|google|openssl)\b)')
+    r'#include (?:"(\w[\w/]*)/\w+\.h"|<(fuse|liburing|grpc|grpcpp|google|openssl|'
+    r'systemd)\b)')
+# A definition at namespace level, where nothing is indented; no member of a
+# class that another header declares ("class Loop::Watcher {").
+DEFINITION = re.compile(
+    r"^(?:class|struct|union|enum(?: class| struct)?)\s+(?:alignas\([^)]*\) )?"
+    r"(\w+)(?: final)?(?:\s*:(?!:)[^;{]*)?\s*\{", re.M)
+NAMESAKES = {}  # {name: why several things have it}
 ROOMS = re.compile(r"^(\w+)_rooms = \[([^\]]*)\]", re.M)
 
 
@@ -138,6 +150,21 @@ def headerless(root):
                        f"{path.stem}.h: a class is in the file of its name")
 
 
+def namesakes(root):
+    """Complaints about names that several headers of rooms give to a class."""
+    rooms, _ = declared(*read_rooms(root))
+    headers = {}
+    for folder in sorted(rooms):
+        for path in sorted((root / folder).glob("*.h")):
+            for name in DEFINITION.findall(path.read_text()):
+                headers.setdefault(name, []).append(
+                    path.relative_to(root).as_posix())
+    for name, where in sorted(headers.items()):
+        if len(where) > 1 and name not in NAMESAKES:
+            yield (f"{where[1]}: {name} is in {where[0]}, too: "
+                   "one name is one thing")
+
+
 def uncompiled(root):
     """Complaints about .cc files of rooms and tests that no meson.build names."""
     rooms, _ = declared(*read_rooms(root))
@@ -188,5 +215,5 @@ def untold(root):
 if __name__ == "__main__":
     tree = pathlib.Path(sys.argv[1])
     sys.exit("\n".join([*violations(tree), *headerless(tree),
-                        *uncompiled(tree), *untold(tree)])
+                        *namesakes(tree), *uncompiled(tree), *untold(tree)])
              or 0)

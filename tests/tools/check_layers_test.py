@@ -40,6 +40,7 @@ class CheckLayersTest(unittest.TestCase):
     def complaints(self):
         return [*check_layers.violations(self.root),
                 *check_layers.headerless(self.root),
+                *check_layers.namesakes(self.root),
                 *check_layers.untold(self.root)]
 
     def test_a_sound_tree_gets_no_complaint(self):
@@ -74,11 +75,49 @@ class CheckLayersTest(unittest.TestCase):
         self.assertEqual(self.complaints(), [
             "hca/mlx4/reset.cc:1: time and chance come from base/"])
 
+    def test_chance_from_the_kernel_and_waits_that_ask_the_clock(self):
+        self.write("hca/mlx4/reset.h", "")
+        self.write("hca/mlx4/reset.cc",
+                   "getrandom(&seed, sizeof seed, 0);\n"
+                   "changed_.wait(lock);\n"
+                   "changed_.wait_for(lock, kSecond);\n")
+        self.assertEqual(self.complaints(), [
+            f"hca/mlx4/reset.cc:{line}: time and chance come from base/"
+            for line in (1, 3)])
+
     def test_a_library_that_is_another_rooms(self):
         self.write("hca/mlx4/reset.h", "")
         self.write("hca/mlx4/reset.cc", "#include <liburing.h>\n")
         self.assertEqual(self.complaints(), [
             "hca/mlx4/reset.cc:1: only loop/ may use liburing"])
+
+    def test_each_library_that_is_one_rooms(self):
+        self.write("hca/mlx4/reset.h", "")
+        for library, rooms in check_layers.ONLY_IN.items():
+            with self.subTest(library=library):
+                self.write("hca/mlx4/reset.cc", f"#include <{library}/a.h>\n")
+                self.assertEqual(self.complaints(), [
+                    f"hca/mlx4/reset.cc:1: only {rooms}/ may use {library}"])
+
+    def test_classes_of_one_name_in_two_headers(self):
+        for line in ("class Core final : public Base {", "struct Core {",
+                     "enum class Core : int {"):
+            with self.subTest(line=line):
+                self.write("hca/model/core.h", '#include "base/random.h"\n'
+                           "struct Core {\n};\n")
+                self.write("hca/mlx4/core.h",
+                           f'#include "base/random.h"\n{line}\n}};\n')
+                self.assertEqual(self.complaints(), [
+                    "hca/model/core.h: Core is in hca/mlx4/core.h, too: "
+                    "one name is one thing"])
+
+    def test_nested_and_declared_classes_of_one_name(self):
+        self.write("hca/model/core.h", '#include "base/random.h"\n'
+                   "class Core {\n  struct State {\n  };\n};\n")
+        self.write("hca/mlx4/core.h", '#include "base/random.h"\n'
+                   "class Core;\nclass Other {\n  struct State {\n  };\n};\n"
+                   "class Core::Part {\n};\n")
+        self.assertEqual(self.complaints(), [])
 
     def test_a_source_file_without_a_header_of_its_name(self):
         self.write("hca/mlx4/core.cc", "")
