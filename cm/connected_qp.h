@@ -1,4 +1,5 @@
-// ConnectedQp: what the two sides of a connection agree about a queue pair.
+// ConnectedQp: the attributes of a queue pair that the two sides of a
+// connection have agreed on.
 #ifndef IBEMU_CM_CONNECTED_QP_H_
 #define IBEMU_CM_CONNECTED_QP_H_
 

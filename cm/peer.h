@@ -1,4 +1,5 @@
-// Peer and Asker: who is at the other end.
+// Peer and Asker: the other end of a connection, and of a question for a
+// service ID.
 #ifndef IBEMU_CM_PEER_H_
 #define IBEMU_CM_PEER_H_
 

@@ -1,4 +1,4 @@
-// A REQ as the host reads it that received it.
+// ReceivedReq(): a REQ, as the host that received it reads it.
 #ifndef IBEMU_CM_RECEIVED_REQ_H_
 #define IBEMU_CM_RECEIVED_REQ_H_
 

@@ -1,5 +1,5 @@
-// Sending and Step: what a state machine of the communication manager wants
-// done.
+// Sending and Step: a message that a state machine of the communication manager
+// wants sent, and all that follows from one event.
 #ifndef IBEMU_CM_SENDING_H_
 #define IBEMU_CM_SENDING_H_
 

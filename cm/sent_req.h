@@ -1,4 +1,4 @@
-// A REQ as the host makes it that sends it.
+// ReqOf(): a REQ, as the host that sends it writes it.
 #ifndef IBEMU_CM_SENT_REQ_H_
 #define IBEMU_CM_SENT_REQ_H_
 

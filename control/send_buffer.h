@@ -1,4 +1,4 @@
-// SendBuffer: what is to be sent over a socket that may not take it yet.
+// SendBuffer: bytes that wait until a socket takes them.
 #ifndef IBEMU_CONTROL_SEND_BUFFER_H_
 #define IBEMU_CONTROL_SEND_BUFFER_H_
 

@@ -1,4 +1,5 @@
-// MemoryTrim: memory that the daemon no longer uses goes back to the system.
+// MemoryTrim: the return of memory to the system that the daemon no longer
+// uses.
 #ifndef IBEMU_DAEMON_MEMORY_TRIM_H_
 #define IBEMU_DAEMON_MEMORY_TRIM_H_
 
@@ -9,9 +10,10 @@
 
 namespace ibemu::daemon {
 
-// glibc's malloc() keeps what was freed, unless it is last in its heap: of
-// 400,000 sends whose file was closed, 270 MiB.  To give it back takes some
-// milliseconds, so this is done when there is much of it, and nothing goes on.
+// A MemoryTrim has malloc() give back what was freed, which glibc's keeps
+// unless it is last in its heap: of 400,000 sends whose file was closed, 270
+// MiB.  That takes some milliseconds, so it is done when there is much to give
+// back, and nothing goes on.
 class MemoryTrim {
  public:
   // In bytes.

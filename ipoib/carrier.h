@@ -1,4 +1,5 @@
-// Carrier: what carries the packets of a kernel's network device.
+// Carrier: the interface to a thing that carries the packets of a kernel's
+// network device.
 #ifndef IBEMU_IPOIB_CARRIER_H_
 #define IBEMU_IPOIB_CARRIER_H_
 

@@ -1,4 +1,4 @@
-// Echo: the answer to a ping.
+// AnswerEcho(): the answer to a ping.
 #ifndef IBEMU_IPOIB_ECHO_H_
 #define IBEMU_IPOIB_ECHO_H_
 

@@ -1,4 +1,5 @@
-// NeighborMessage: what ARP and neighbour discovery say alike.
+// NeighborMessage: the content that messages of ARP and of neighbour discovery
+// have in common.
 #ifndef IBEMU_IPOIB_NEIGHBOR_MESSAGE_H_
 #define IBEMU_IPOIB_NEIGHBOR_MESSAGE_H_
 

@@ -1,5 +1,5 @@
-// The command of a run, as its launcher sees it: started, sent signals, waited
-// for.
+// LauncherSignals and Supervise(): the command of a run, as its launcher sees
+// it: started, sent signals, waited for.
 #ifndef IBEMU_LAUNCH_CHILD_H_
 #define IBEMU_LAUNCH_CHILD_H_
 
@@ -26,9 +26,10 @@ inline constexpr int kRunFailed = 125;
 inline constexpr int kCommandNotExecutable = 126;
 inline constexpr int kCommandNotFound = 127;
 
-// From construction on, signals reach the launcher through fd() alone, and
-// orphans of what it starts become its children.  SIGINT and SIGQUIT are
-// ignored: the terminal sends them to the command as well.
+// LauncherSignals are the signals and the children of a launcher.  From
+// construction on, signals reach it through fd() alone, and orphans of what it
+// starts become its children.  SIGINT and SIGQUIT are ignored: the terminal
+// sends them to the command as well.
 //
 // Children that are no part of the run are to be made before.
 class LauncherSignals {

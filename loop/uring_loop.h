@@ -1,4 +1,5 @@
-// The loop on io_uring: arming, waiting and the timeout are one system call.
+// UringLoop: the loop on io_uring, where arming, waiting and the timeout are
+// one system call.
 #ifndef IBEMU_LOOP_URING_LOOP_H_
 #define IBEMU_LOOP_URING_LOOP_H_
 
@@ -13,9 +14,9 @@ struct io_uring_sqe;
 
 namespace ibemu {
 
-// Polls are one-shot and armed again after the handler, in the same
-// io_uring_enter() that waits: so they are level triggered at no extra call.
-// (Multishot polls report edges only.)
+// A UringLoop is a loop whose polls are one-shot and armed again after the
+// handler, in the same io_uring_enter() that waits: so they are level triggered
+// at no extra call.  (Multishot polls report edges only.)
 class UringLoop : public LoopCore {
  public:
   // Errors: what io_uring_setup() says, PermissionDenied in many containers.

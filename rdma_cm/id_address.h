@@ -1,4 +1,5 @@
-// IdAddress: where an id is bound, and the way from there to its destination.
+// IdAddress: the address at which an id is bound, and the way from there to its
+// destination.
 #ifndef IBEMU_RDMA_CM_ID_ADDRESS_H_
 #define IBEMU_RDMA_CM_ID_ADDRESS_H_
 

@@ -16,7 +16,8 @@ namespace ibemu::rdma_cm {
 class UserId;
 struct UserJoin;
 
-// An event with the names under which the program knows what it is about.
+// An event that waits, and the ids and the join that it is about, as the
+// program knows them.
 struct QueuedEvent {
   std::weak_ptr<UserId> id{};      // whose it is: of a request, the listener
   std::weak_ptr<UserJoin> join{};  // if it is about one
@@ -26,8 +27,8 @@ struct QueuedEvent {
   Event event{};
 };
 
-// An IdEventQueue gives its events first in, first out, and keeps the
-// UserId::events_queued of those whose they are.
+// An IdEventQueue gives its events first in, first out.  It counts them in the
+// UserId::events_queued of the ids that they belong to.
 class IdEventQueue {
  public:
   bool empty() const { return events_.empty(); }

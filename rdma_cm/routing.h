@@ -1,4 +1,4 @@
-// Routing: which port of a view an address is of, or leads to.
+// Routing: the ports of a view that addresses belong to or are reached by.
 #ifndef IBEMU_RDMA_CM_ROUTING_H_
 #define IBEMU_RDMA_CM_ROUTING_H_
 

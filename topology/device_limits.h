@@ -1,4 +1,5 @@
-// DeviceLimits: how many verbs objects an adapter has, and how large ones.
+// DeviceLimits: the most verbs objects that an adapter has, and the largest
+// sizes of them.
 #ifndef IBEMU_TOPOLOGY_DEVICE_LIMITS_H_
 #define IBEMU_TOPOLOGY_DEVICE_LIMITS_H_
 

@@ -1,4 +1,4 @@
-// ReadFile: reads a whole file.
+// ReadFile(): the contents of a whole file.
 #ifndef IBEMU_TOPOLOGY_READ_FILE_H_
 #define IBEMU_TOPOLOGY_READ_FILE_H_
 

@@ -1,4 +1,4 @@
-// AdapterIdentity: what verbs call an adapter.
+// AdapterIdentity: the name and numbers by which verbs know an adapter.
 #ifndef IBEMU_VERBS_ADAPTER_IDENTITY_H_
 #define IBEMU_VERBS_ADAPTER_IDENTITY_H_
 

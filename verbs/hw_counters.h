@@ -1,4 +1,5 @@
-// HwCounters: what an adapter counts of the transport of its queue pairs.
+// HwCounters: the counters of an adapter about the transport of its queue
+// pairs.
 #ifndef IBEMU_VERBS_HW_COUNTERS_H_
 #define IBEMU_VERBS_HW_COUNTERS_H_
 

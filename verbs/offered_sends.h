@@ -1,4 +1,4 @@
-// IsOffered(): what a queue pair can be asked to send.
+// IsOffered(): the operations that a queue pair can be asked for.
 #ifndef IBEMU_VERBS_OFFERED_SENDS_H_
 #define IBEMU_VERBS_OFFERED_SENDS_H_
 

@@ -1,4 +1,5 @@
-// SendsData(): which work requests carry data of their own memory.
+// SendsData(): the operations whose work requests carry data of their own
+// memory.
 #ifndef IBEMU_VERBS_SENDS_DATA_H_
 #define IBEMU_VERBS_SENDS_DATA_H_
 

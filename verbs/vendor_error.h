@@ -1,4 +1,4 @@
-// VendorError: what the number in a work completion's vendor_err stands for.
+// VendorError: the meaning of the number in a work completion's vendor_err.
 #ifndef IBEMU_VERBS_VENDOR_ERROR_H_
 #define IBEMU_VERBS_VENDOR_ERROR_H_
 

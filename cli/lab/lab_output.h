@@ -1,4 +1,4 @@
-// LabOutput: what the programs of a lab print, told apart.
+// LabOutput: the output of a lab's programs, told apart.
 #ifndef IBEMU_CLI_LAB_LAB_OUTPUT_H_
 #define IBEMU_CLI_LAB_LAB_OUTPUT_H_
 

@@ -1,4 +1,4 @@
-// ParseLab: reads the file of `ibemu up`, ibemu-lab(5).
+// ParseLab(): the parser of the file of `ibemu up`, ibemu-lab(5).
 #ifndef IBEMU_CLI_LAB_LAB_PARSER_H_
 #define IBEMU_CLI_LAB_LAB_PARSER_H_
 

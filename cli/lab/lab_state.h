@@ -1,4 +1,5 @@
-// LabState: what the programs of a lab do, and what is to happen next.
+// LabState: the states of a lab's programs, and the rules that say which one
+// starts next.
 #ifndef IBEMU_CLI_LAB_LAB_STATE_H_
 #define IBEMU_CLI_LAB_LAB_STATE_H_
 

@@ -1,4 +1,5 @@
-// CallerCredentials: with which rights a thread makes a request to us.
+// CallerCredentials: the rights with which the threads of clients make requests
+// to us.
 #ifndef IBEMU_CUSE_CLIENT_CALLER_CREDENTIALS_H_
 #define IBEMU_CUSE_CLIENT_CALLER_CREDENTIALS_H_
 

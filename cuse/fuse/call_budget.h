@@ -1,4 +1,4 @@
-// CallBudget: the memory that unfinished calls may take.
+// CallBudget: a limit on the memory that unfinished calls take.
 #ifndef IBEMU_CUSE_FUSE_CALL_BUDGET_H_
 #define IBEMU_CUSE_FUSE_CALL_BUDGET_H_
 
@@ -12,10 +12,10 @@
 
 namespace ibemu::cuse {
 
-// The pieces of a long write() are kept by us until the last one comes, the
-// rest of what a long read() gets until it was read, and nobody charges the
-// client for them.  So each user has a budget, over all the files that he has
-// open, and all users have one together.
+// A CallBudget limits what each user, with all the files that he has open, and
+// all users together make us keep: the pieces of a long write() until the last
+// one comes, and the rest of what a long read() gets until it was read.  Nobody
+// else charges the client for these.
 class CallBudget {
  public:
   // In bytes: room for one message of the maximum size, or for many of usual

@@ -1,4 +1,4 @@
-// FuseTreeOperations: what a FuseTree does for each kind of FUSE request.
+// FuseTreeOperations: the answers of a FuseTree to each kind of FUSE request.
 #ifndef IBEMU_CUSE_FUSE_FUSE_TREE_OPERATIONS_H_
 #define IBEMU_CUSE_FUSE_FUSE_TREE_OPERATIONS_H_
 

@@ -1,4 +1,4 @@
-// RunningThread: tells whether a thread has left a call that it was in.
+// RunningThread: the evidence that a thread has left a call that it was in.
 #ifndef IBEMU_CUSE_FUSE_RUNNING_THREAD_H_
 #define IBEMU_CUSE_FUSE_RUNNING_THREAD_H_
 

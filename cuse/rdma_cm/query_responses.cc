@@ -26,8 +26,9 @@ uint64_t NodeGuid(const rdma_cm::LocalPort& port) {
       static_cast<uint64_t>(port.adapter->host().device().node_guid()));
 }
 
-// What an address is as one of IB: of another family it has the GID, if that is
-// known, and the service ID that it stands for.
+// Returns `address` as an address of the family IB.  One of another family
+// becomes the service ID that it stands for, with `gid` where the port is
+// known.
 SocketAddress AsIb(const Id& id, const SocketAddress& address,
                    const wire::Gid& gid) {
   if (address.family == Family::kIb) return address;

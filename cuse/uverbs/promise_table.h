@@ -1,4 +1,5 @@
-// PromiseTable: what the queue pairs of a file promise to who does not wait.
+// PromiseTable: the numbers of requests that a file's queue pairs promise to
+// take from clients that do not wait.
 #ifndef IBEMU_CUSE_UVERBS_PROMISE_TABLE_H_
 #define IBEMU_CUSE_UVERBS_PROMISE_TABLE_H_
 

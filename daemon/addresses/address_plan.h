@@ -1,4 +1,4 @@
-// AddressPlan: which port has which IP addresses.
+// AddressPlan: the IP addresses of each port.
 #ifndef IBEMU_DAEMON_ADDRESSES_ADDRESS_PLAN_H_
 #define IBEMU_DAEMON_ADDRESSES_ADDRESS_PLAN_H_
 

@@ -1,4 +1,4 @@
-// The formats that captures are written in.
+// PacketFile: the interface of the formats that captures are written in.
 #ifndef IBEMU_DAEMON_CAPTURE_PACKET_FILE_H_
 #define IBEMU_DAEMON_CAPTURE_PACKET_FILE_H_
 
@@ -15,7 +15,8 @@
 
 namespace ibemu::daemon {
 
-// All append to `file`.
+// A PacketFile writes one file of packets in its format: each function appends
+// to `file`.
 class PacketFile {
  public:
   virtual ~PacketFile() = default;

@@ -1,4 +1,4 @@
-// The ends of connections, as methods and events describe them.
+// ConnectionEnds: the ends of connections, as methods and events describe them.
 #ifndef IBEMU_DAEMON_CONNECTIONS_CONNECTION_ENDS_H_
 #define IBEMU_DAEMON_CONNECTIONS_CONNECTION_ENDS_H_
 
@@ -13,7 +13,8 @@
 
 namespace ibemu::daemon {
 
-// A ConnectionEnds knows whose the ends of connections are.
+// A ConnectionEnds finds the adapters that the two ends of a connection belong
+// to, and writes both ends as JSON.
 class ConnectionEnds {
  public:
   // `table` must outlive this.

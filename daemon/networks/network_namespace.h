@@ -1,4 +1,4 @@
-// NetworkNamespace: which network namespace a process is in.
+// NetworkNamespace: the identity of the network namespace that a process is in.
 #ifndef IBEMU_DAEMON_NETWORKS_NETWORK_NAMESPACE_H_
 #define IBEMU_DAEMON_NETWORKS_NETWORK_NAMESPACE_H_
 

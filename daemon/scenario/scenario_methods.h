@@ -1,4 +1,4 @@
-// The control socket's methods that play scenarios.
+// ScenarioMethods: the control socket's methods that play scenarios.
 #ifndef IBEMU_DAEMON_SCENARIO_SCENARIO_METHODS_H_
 #define IBEMU_DAEMON_SCENARIO_SCENARIO_METHODS_H_
 
@@ -21,7 +21,8 @@ namespace ibemu::daemon {
 // "link node-1/1 down"}]; "times" 0: for ever.
 nlohmann::json DescribePlan(const ScenarioPlan& plan);
 
-// The fabric plays one scenario at a time.
+// The ScenarioMethods check and play scenarios for clients of the control
+// socket.  The fabric plays one at a time.
 class ScenarioMethods {
  public:
   // All must outlive this, and every Caller that it served.  `dispatcher`

@@ -1,4 +1,4 @@
-// Plays a scenario: each step at its time.
+// ScenarioPlayer: the player of a scenario, which does each step at its time.
 #ifndef IBEMU_DAEMON_SCENARIO_SCENARIO_PLAYER_H_
 #define IBEMU_DAEMON_SCENARIO_SCENARIO_PLAYER_H_
 
@@ -13,7 +13,8 @@
 
 namespace ibemu::daemon {
 
-// Steps of one time are done in the order of the file, whatever their periods.
+// A ScenarioPlayer does the steps of a plan in time.  Those of one time are
+// done in the order of the file, whatever their periods.
 class ScenarioPlayer {
  public:
   class Stage {

@@ -1,4 +1,5 @@
-// The control socket's methods that look at the fabric or change it.
+// FabricMethods: the control socket's methods that look at the fabric or change
+// it.
 #ifndef IBEMU_DAEMON_SUBNET_FABRIC_METHODS_H_
 #define IBEMU_DAEMON_SUBNET_FABRIC_METHODS_H_
 
@@ -27,6 +28,7 @@ struct LinkRevert {
   absl::Time at;    // of the loop's clock
 };
 
+// The FabricMethods list nodes and links, and cut, restore and rename them.
 // `nodes` and `links` answer page by page (parameters "from", "limit"; in the
 // result "total"), so that no request keeps the loop for long.
 class FabricMethods {

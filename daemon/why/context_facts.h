@@ -1,5 +1,5 @@
-// ContextFacts: what a program has left in an open uverbs file, and how it used
-// it.
+// ContextFacts: the objects that a program has left in an open uverbs file, and
+// the way in which it used it.
 #ifndef IBEMU_DAEMON_WHY_CONTEXT_FACTS_H_
 #define IBEMU_DAEMON_WHY_CONTEXT_FACTS_H_
 
@@ -9,6 +9,7 @@
 
 namespace ibemu::daemon {
 
+// The ContextFacts of one open file at one moment.
 struct ContextFacts {
   uint64_t process = 0;          // whose it is, see verbs::Memory::process()
   uint32_t address_handles = 0;  // that exist

@@ -1,4 +1,4 @@
-// LinkOutages: when the links of a subnet were down.
+// LinkOutages: the times at which the links of a subnet were down.
 #ifndef IBEMU_DAEMON_WHY_LINK_OUTAGES_H_
 #define IBEMU_DAEMON_WHY_LINK_OUTAGES_H_
 

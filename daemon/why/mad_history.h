@@ -1,4 +1,5 @@
-// MadHistory: what became of the MADs of hosts, and why nobody answered them.
+// MadHistory: the fates of the MADs of hosts, with the reason for which nobody
+// answered them.
 #ifndef IBEMU_DAEMON_WHY_MAD_HISTORY_H_
 #define IBEMU_DAEMON_WHY_MAD_HISTORY_H_
 

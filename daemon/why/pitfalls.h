@@ -1,5 +1,5 @@
-// Pitfalls: what of a queue pair, or of how a program used an adapter, works
-// here and may fail or hang on hardware.
+// Pitfalls: uses of a queue pair or an adapter that work here and may fail or
+// hang on hardware.
 #ifndef IBEMU_DAEMON_WHY_PITFALLS_H_
 #define IBEMU_DAEMON_WHY_PITFALLS_H_
 

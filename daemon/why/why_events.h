@@ -1,4 +1,5 @@
-// WhyEvents: what `ibemu why` keeps, as events, while it happens.
+// WhyEvents: the causes that `ibemu why` knows, as events of the moment in
+// which they arise.
 #ifndef IBEMU_DAEMON_WHY_WHY_EVENTS_H_
 #define IBEMU_DAEMON_WHY_WHY_EVENTS_H_
 

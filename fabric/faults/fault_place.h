@@ -1,4 +1,5 @@
-// FaultPlace: whose queue pairs, calls and events a fault concerns.
+// FaultPlace: the adapter or the process whose queue pairs, calls and events a
+// fault concerns.
 #ifndef IBEMU_FABRIC_FAULTS_FAULT_PLACE_H_
 #define IBEMU_FABRIC_FAULTS_FAULT_PLACE_H_
 

@@ -1,5 +1,5 @@
-// Forwarder: carries packets over links and through switches to their
-// destination ports.
+// Forwarder: the engine that carries packets over links and through switches to
+// their destination ports.
 #ifndef IBEMU_FABRIC_FORWARDING_FORWARDER_H_
 #define IBEMU_FABRIC_FORWARDING_FORWARDER_H_
 

@@ -1,4 +1,5 @@
-// RemoteAgents: the agents of a node that is another fabric's.
+// RemoteAgents: the interface to the agents of a node that is in another
+// fabric, too.
 #ifndef IBEMU_FABRIC_FORWARDING_REMOTE_AGENTS_H_
 #define IBEMU_FABRIC_FORWARDING_REMOTE_AGENTS_H_
 
@@ -10,8 +11,9 @@
 
 namespace ibemu::fabric {
 
-// The RemoteAgents of a node (SMA, PMA and the others) are where its subnet is:
-// in another fabric, of which it is a node, too.
+// A RemoteAgents stands for the agents (SMA, PMA and the others) of a node that
+// is in two fabrics: its adapter is in this one, and its agents are in the
+// other, where its subnet is.
 class RemoteAgents {
  public:
   // As mad::Port::ProcessLocal().

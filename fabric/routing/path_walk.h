@@ -1,4 +1,4 @@
-// WalkPath: follows a path through the forwarding tables as a packet would.
+// WalkPath(): the path that a packet takes by the forwarding tables.
 #ifndef IBEMU_FABRIC_ROUTING_PATH_WALK_H_
 #define IBEMU_FABRIC_ROUTING_PATH_WALK_H_
 

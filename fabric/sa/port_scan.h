@@ -1,5 +1,5 @@
-// PortScan: finds the records of ports, of all of them or of those with one
-// LID.
+// PortScan: the source of the records of ports, of all of them or of those with
+// one LID.
 #ifndef IBEMU_FABRIC_SA_PORT_SCAN_H_
 #define IBEMU_FABRIC_SA_PORT_SCAN_H_
 

@@ -1,4 +1,4 @@
-// EventGate: where faults keep events from the programs that listen.
+// EventGate: the place where faults keep events from the programs that listen.
 #ifndef IBEMU_FABRIC_SOFT_HCA_EVENT_GATE_H_
 #define IBEMU_FABRIC_SOFT_HCA_EVENT_GATE_H_
 
@@ -64,8 +64,9 @@ class EventGate final : public verbs::ObjectListener {
   CallGuard guard_;
 };
 
-// A CqEventGate is the same of a completion queue.  Arrivals are no events: a
-// program that polls finds completions.
+// A CqEventGate does for a completion queue what an EventGate does for a queue
+// pair.  Arrivals of completions pass it at once, for they are no events: a
+// program that polls finds completions, whatever happens to its events.
 class CqEventGate final : public verbs::CqListener {
  public:
   // See EventGate.

@@ -1,4 +1,5 @@
-// PathMigration: how a connection moves to its alternate path.
+// PathMigration: the state machine by which a connection moves to its alternate
+// path.
 #ifndef IBEMU_FABRIC_SOFT_HCA_PATH_MIGRATION_H_
 #define IBEMU_FABRIC_SOFT_HCA_PATH_MIGRATION_H_
 

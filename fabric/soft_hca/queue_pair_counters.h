@@ -1,4 +1,4 @@
-// QueuePairCounters: what a queue pair counts, port by port.
+// QueuePairCounters: the counters of a queue pair, port by port.
 #ifndef IBEMU_FABRIC_SOFT_HCA_QUEUE_PAIR_COUNTERS_H_
 #define IBEMU_FABRIC_SOFT_HCA_QUEUE_PAIR_COUNTERS_H_
 

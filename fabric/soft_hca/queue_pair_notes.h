@@ -1,4 +1,4 @@
-// QueuePairNotes: what a queue pair notes in its history.
+// QueuePairNotes: the writer of a queue pair's own entries in its history.
 #ifndef IBEMU_FABRIC_SOFT_HCA_QUEUE_PAIR_NOTES_H_
 #define IBEMU_FABRIC_SOFT_HCA_QUEUE_PAIR_NOTES_H_
 

@@ -1,4 +1,4 @@
-// QueuePairStatus: what an adapter tells of one of its queue pairs.
+// QueuePairStatus: the state of a queue pair, as its adapter tells it.
 #ifndef IBEMU_FABRIC_SOFT_HCA_QUEUE_PAIR_STATUS_H_
 #define IBEMU_FABRIC_SOFT_HCA_QUEUE_PAIR_STATUS_H_
 

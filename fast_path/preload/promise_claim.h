@@ -1,4 +1,4 @@
-// PromiseClaim: what a post takes up of what its queue pair promises.
+// PromiseClaim: the share of a queue pair's promise that one post takes up.
 #ifndef IBEMU_FAST_PATH_PRELOAD_PROMISE_CLAIM_H_
 #define IBEMU_FAST_PATH_PRELOAD_PROMISE_CLAIM_H_
 

@@ -1,4 +1,4 @@
-// Pause: lets time pass while a driver's adapter works.
+// Pause: a function that lets time pass while a driver's adapter works.
 #ifndef IBEMU_HCA_BUS_PAUSE_H_
 #define IBEMU_HCA_BUS_PAUSE_H_
 

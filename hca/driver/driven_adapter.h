@@ -1,5 +1,5 @@
-// Device: an adapter's driver as the daemon sees it, the same for every family
-// of adapters.
+// DrivenAdapter: an adapter's driver as the daemon sees it, the same for every
+// family of adapters.
 #ifndef IBEMU_HCA_DRIVER_DRIVEN_ADAPTER_H_
 #define IBEMU_HCA_DRIVER_DRIVEN_ADAPTER_H_
 

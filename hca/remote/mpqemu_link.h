@@ -1,4 +1,4 @@
-// MpqemuLink: connects a device model to QEMU's x-pci-proxy-dev.
+// MpqemuLink: the connection of a device model to QEMU's x-pci-proxy-dev.
 #ifndef IBEMU_HCA_REMOTE_MPQEMU_LINK_H_
 #define IBEMU_HCA_REMOTE_MPQEMU_LINK_H_
 

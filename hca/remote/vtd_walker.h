@@ -1,4 +1,5 @@
-// VtdWalker: translates a device's addresses as QEMU's intel-iommu does.
+// VtdWalker: the translation of a device's addresses as QEMU's intel-iommu does
+// it.
 #ifndef IBEMU_HCA_REMOTE_VTD_WALKER_H_
 #define IBEMU_HCA_REMOTE_VTD_WALKER_H_
 

@@ -1,4 +1,5 @@
-// ConnectedQueue: what the connections of an interface share.
+// ConnectedQueue: the queues and the memory that the connections of an
+// interface share.
 #ifndef IBEMU_IPOIB_CONNECTED_CONNECTED_QUEUE_H_
 #define IBEMU_IPOIB_CONNECTED_CONNECTED_QUEUE_H_
 

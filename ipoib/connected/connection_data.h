@@ -1,4 +1,5 @@
-// ConnectionData: what the two ends of a connection say of themselves.
+// ConnectionData: the private data by which the two ends of a connection
+// introduce themselves.
 #ifndef IBEMU_IPOIB_CONNECTED_CONNECTION_DATA_H_
 #define IBEMU_IPOIB_CONNECTED_CONNECTION_DATA_H_
 

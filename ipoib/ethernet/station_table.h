@@ -1,4 +1,4 @@
-// StationTable: behind which queue pairs the stations of an Ethernet are.
+// StationTable: the queue pairs behind which the stations of an Ethernet are.
 #ifndef IBEMU_IPOIB_ETHERNET_STATION_TABLE_H_
 #define IBEMU_IPOIB_ETHERNET_STATION_TABLE_H_
 

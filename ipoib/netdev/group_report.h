@@ -1,4 +1,4 @@
-// GroupReport: what a kernel says of the multicast groups that it listens to.
+// GroupReport: a kernel's report on a multicast group that it listens to.
 #ifndef IBEMU_IPOIB_NETDEV_GROUP_REPORT_H_
 #define IBEMU_IPOIB_NETDEV_GROUP_REPORT_H_
 

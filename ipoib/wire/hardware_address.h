@@ -1,5 +1,5 @@
-// HardwareAddress and Encapsulation: what IPoIB is in place of Ethernet.  RFC
-// 4391 §6 and §9.1.1.
+// HardwareAddress and Encapsulation: the address and the header that IPoIB has
+// in place of Ethernet's.  RFC 4391 §6 and §9.1.1.
 #ifndef IBEMU_IPOIB_WIRE_HARDWARE_ADDRESS_H_
 #define IBEMU_IPOIB_WIRE_HARDWARE_ADDRESS_H_
 

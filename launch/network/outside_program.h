@@ -1,5 +1,5 @@
-// OutsideProgram: who hands the packets of a network namespace on to the
-// machine's network.
+// OutsideProgram: the program that hands the packets of a network namespace on
+// to the machine's network.
 #ifndef IBEMU_LAUNCH_NETWORK_OUTSIDE_PROGRAM_H_
 #define IBEMU_LAUNCH_NETWORK_OUTSIDE_PROGRAM_H_
 

@@ -1,4 +1,5 @@
-// CallShares: how many calls of clients may be under way at a time.
+// CallShares: the limits on the calls of clients that may be under way at a
+// time.
 #ifndef IBEMU_LAUNCH_SUPERVISOR_CALL_SHARES_H_
 #define IBEMU_LAUNCH_SUPERVISOR_CALL_SHARES_H_
 
@@ -10,9 +11,9 @@
 
 namespace ibemu::launch {
 
-// A call may be held up for ever by the memory or the files that its client
-// names.  So a process has a share of all calls, and a user one, and who keeps
-// his share under way leaves the rest to others.
+// A CallShares counts the calls under way, of which a process has a share, and
+// a user one.  A call may be held up for ever by the memory or the files that
+// its client names: who keeps his share under way leaves the rest to others.
 class CallShares {
  public:
   struct Limits {

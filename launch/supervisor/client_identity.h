@@ -1,4 +1,5 @@
-// ClientIdentity: who a thread of a client is to the file system.
+// ClientIdentity: the identity that a thread of a client has to the file
+// system.
 #ifndef IBEMU_LAUNCH_SUPERVISOR_CLIENT_IDENTITY_H_
 #define IBEMU_LAUNCH_SUPERVISOR_CLIENT_IDENTITY_H_
 
@@ -30,8 +31,9 @@ struct ClientIdentity {
   bool operator==(const ClientIdentity&) const = default;
 };
 
-// The calling thread opens files as a client would, as long as this lives.
-// Other threads keep their identity, and the client can't send it signals.
+// An ActingAs gives the calling thread the identity of a client as long as it
+// lives: files are opened as the client would open them.  Other threads keep
+// their identity, and the client can't send it signals.
 class ActingAs {
  public:
   explicit ActingAs(const ClientIdentity& client);

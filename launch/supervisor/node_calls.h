@@ -1,4 +1,5 @@
-// Answers the system calls that the filter of a run stops.
+// NodeCalls: the system calls that the filter of a run stops, and their
+// answers.
 #ifndef IBEMU_LAUNCH_SUPERVISOR_NODE_CALLS_H_
 #define IBEMU_LAUNCH_SUPERVISOR_NODE_CALLS_H_
 
@@ -18,7 +19,7 @@
 
 namespace ibemu::launch {
 
-// See NodeSupervisor.
+// A NodeCalls answers the calls that NodeSupervisor lists, in its process.
 //
 // A client may name memory or files that never answer.  So each call has a
 // thread of its own while it lasts: there is always one more that waits for the

@@ -11,11 +11,8 @@
 
 namespace ibemu::launch {
 
-// libibverbs wants uverbsN to be a character device with the number that sysfs
-// shows, librdmacm wants rdma_cm to be one, and both that the kernel gives them
-// new descriptors.  The mount shows such a
-// device, but the kernel opens none there.  So someone answers the system calls
-// that the run's filter (seccomp.h) stops:
+// A NodeSupervisor answers the system calls that the run's filter (seccomp.h)
+// stops:
 //
 //   open    of our uverbsN and rdma_cm: puts the FUSE file behind it
 //           (cuse::TreeNode) among the descriptors `fds`; beside a uverbsN some
@@ -24,7 +21,12 @@ namespace ibemu::launch {
 //   fstat   of such a one: says what sysfs says
 //   write   of CREATE_CQ: adds files of events, in place of those in use
 //
-// Everything else goes on as if nothing had been.  Runs in a process of its
+// For libibverbs wants uverbsN to be a character device with the number that
+// sysfs shows, librdmacm wants rdma_cm to be one, and both that the kernel
+// gives them new descriptors.  The mount shows such a device, but the kernel
+// opens none there.
+//
+// Everything else goes on as if nothing had been.  It runs in a process of its
 // own, as long as any process has the filter: without it, what the filter stops
 // fails with ENOSYS, also for those that outlive their run.
 class NodeSupervisor {

@@ -1,4 +1,4 @@
-// ConnectionWatcher: who hears what becomes of the connections of an adapter.
+// ConnectionWatcher: an observer of the connections of an adapter.
 #ifndef IBEMU_RDMA_CM_HOST_CONNECTION_WATCHER_H_
 #define IBEMU_RDMA_CM_HOST_CONNECTION_WATCHER_H_
 

@@ -1,5 +1,5 @@
-// ServiceTable: what the ids of one host listener: ports and who listens on
-// them.
+// ServiceTable: the ports of one host that are taken, and the ids that listen
+// there.
 #ifndef IBEMU_RDMA_CM_HOST_SERVICE_TABLE_H_
 #define IBEMU_RDMA_CM_HOST_SERVICE_TABLE_H_
 

@@ -1,4 +1,4 @@
-// Event: what a program is told of one of its ids.
+// Event: a message to a program about one of its ids.
 #ifndef IBEMU_RDMA_CM_VALUES_EVENT_H_
 #define IBEMU_RDMA_CM_VALUES_EVENT_H_
 
@@ -52,6 +52,7 @@ struct DatagramParameters {
   std::vector<std::byte> private_data{};
 };
 
+// An Event is one rdma_cm_event of an id.
 struct Event {
   EventType type{};
   // 0; a negative errno of Linux; the positive reason of a REJ, or the positive

@@ -1,4 +1,4 @@
-// PathQuestion: what an id asks subnet administration for a path.
+// PathQuestion: the request of an id to subnet administration for a path.
 #ifndef IBEMU_RDMA_CM_VALUES_PATH_QUESTION_H_
 #define IBEMU_RDMA_CM_VALUES_PATH_QUESTION_H_
 

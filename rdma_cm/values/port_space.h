@@ -1,4 +1,5 @@
-// PortSpace: what a port number, and with it a service ID, belongs to.
+// PortSpace: the space that a port number, and with it a service ID, belongs
+// to.
 #ifndef IBEMU_RDMA_CM_VALUES_PORT_SPACE_H_
 #define IBEMU_RDMA_CM_VALUES_PORT_SPACE_H_
 

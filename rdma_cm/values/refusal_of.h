@@ -1,4 +1,5 @@
-// RefusalOf(): why a program is refused what the communication manager refused.
+// RefusalOf(): the refusal to a program of what the communication manager has
+// refused.
 #ifndef IBEMU_RDMA_CM_VALUES_REFUSAL_OF_H_
 #define IBEMU_RDMA_CM_VALUES_REFUSAL_OF_H_
 

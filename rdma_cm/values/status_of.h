@@ -1,4 +1,4 @@
-// StatusOf(): what an event says of a question that failed.
+// StatusOf(): the status in an event about a question that failed.
 #ifndef IBEMU_RDMA_CM_VALUES_STATUS_OF_H_
 #define IBEMU_RDMA_CM_VALUES_STATUS_OF_H_
 

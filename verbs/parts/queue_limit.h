@@ -1,4 +1,4 @@
-// QueueLimit: how many entries a queue may have.
+// QueueLimit: the number of entries that a queue may have.
 #ifndef IBEMU_VERBS_PARTS_QUEUE_LIMIT_H_
 #define IBEMU_VERBS_PARTS_QUEUE_LIMIT_H_
 

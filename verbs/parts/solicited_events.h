@@ -1,4 +1,5 @@
-// SolicitedEvents: which completions are solicited, where it takes a question.
+// SolicitedEvents: the answer to which completions were solicited, where only
+// the adapter knows it.
 #ifndef IBEMU_VERBS_PARTS_SOLICITED_EVENTS_H_
 #define IBEMU_VERBS_PARTS_SOLICITED_EVENTS_H_
 

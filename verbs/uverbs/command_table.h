@@ -1,4 +1,4 @@
-// CommandTable: who carries out which command.
+// CommandTable: the handlers of a context's commands.
 #ifndef IBEMU_VERBS_UVERBS_COMMAND_TABLE_H_
 #define IBEMU_VERBS_UVERBS_COMMAND_TABLE_H_
 

@@ -1,4 +1,4 @@
-// ContextClient: what a Context needs of its front end.
+// ContextClient: the interface of a Context to its front end.
 #ifndef IBEMU_VERBS_UVERBS_CONTEXT_CLIENT_H_
 #define IBEMU_VERBS_UVERBS_CONTEXT_CLIENT_H_
 

@@ -1,4 +1,5 @@
-// MeetingPoint: connects daemons of one machine that have a lease.
+// MeetingPoint: the place where daemons of one machine that have a lease are
+// connected.
 #ifndef IBEMU_DAEMON_REMOTE_NODE_LEASES_MEETING_POINT_H_
 #define IBEMU_DAEMON_REMOTE_NODE_LEASES_MEETING_POINT_H_
 

@@ -1,4 +1,4 @@
-// TimedStream: a stream of whichever version of the HTTP library.
+// TimedStream: a stream for either version of the HTTP library.
 #ifndef IBEMU_DAEMON_WEB_HTTP_TIMED_STREAM_H_
 #define IBEMU_DAEMON_WEB_HTTP_TIMED_STREAM_H_
 
@@ -8,8 +8,9 @@
 
 namespace ibemu::daemon {
 
-// A TimedStream has what version 0.18 asks of a stream and 0.11 does not know,
-// so that it can't be called an override.
+// A TimedStream has the one function that a stream of version 0.18 must have
+// and one of 0.11 does not know.  It can't be marked as an override, because
+// with 0.11 it is none.
 class TimedStream : public httplib::Stream {
  public:
   // Milliseconds of use, which count for clients of servers alone.

@@ -1,4 +1,4 @@
-// LinkHistory: what links carried and counted in the last half hour.
+// LinkHistory: the loads and errors of links in the last half hour.
 #ifndef IBEMU_DAEMON_WEB_METRICS_LINK_HISTORY_H_
 #define IBEMU_DAEMON_WEB_METRICS_LINK_HISTORY_H_
 

@@ -1,4 +1,4 @@
-// The live view: its page, and what the page asks for.
+// LiveView: the page of the live view, and the addresses that it asks for.
 #ifndef IBEMU_DAEMON_WEB_VIEW_LIVE_VIEW_H_
 #define IBEMU_DAEMON_WEB_VIEW_LIVE_VIEW_H_
 
@@ -23,8 +23,9 @@ struct Response;
 
 namespace ibemu::daemon {
 
-// GET / and the files beside it hold no secret.  All below /api asks for the
-// token, which the page has from the address that the daemon told:
+// A LiveView serves the page, and what the page asks for.  GET / and the files
+// beside it hold no secret.  All below /api asks for the token, which the page
+// has from the address that the daemon told:
 //
 //   POST /api/call    a JSON-RPC request and its response, of the methods of
 //                     daemon/web/view/view_calls.h

@@ -1,4 +1,4 @@
-// CompletionFate: what a fault does to the completion of a work request.
+// CompletionFate: the effect of a fault on the completion of a work request.
 #ifndef IBEMU_FABRIC_SOFT_HCA_FAULTS_COMPLETION_FATE_H_
 #define IBEMU_FABRIC_SOFT_HCA_FAULTS_COMPLETION_FATE_H_
 

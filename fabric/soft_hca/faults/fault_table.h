@@ -19,8 +19,8 @@ struct AdapterFaultId {
   uint32_t number;
 };
 
-// A FaultTable holds faults by the place that they are of, each with what it
-// has done so far.
+// A FaultTable holds the faults of each adapter and each process.  Beside each
+// one it keeps what that fault has done so far.
 template <class Fault>
 class FaultTable {
  public:

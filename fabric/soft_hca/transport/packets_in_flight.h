@@ -1,4 +1,5 @@
-// PacketsInFlight: what a reliable connection may have to send again.
+// PacketsInFlight: the packets that a reliable connection may have to send
+// again.
 #ifndef IBEMU_FABRIC_SOFT_HCA_TRANSPORT_PACKETS_IN_FLIGHT_H_
 #define IBEMU_FABRIC_SOFT_HCA_TRANSPORT_PACKETS_IN_FLIGHT_H_
 

@@ -1,4 +1,5 @@
-// QueuePairContext: what the parts of a queue pair know of it and its adapter.
+// QueuePairContext: the properties of a queue pair and the parts of its adapter
+// that all of its own parts share.
 #ifndef IBEMU_FABRIC_SOFT_HCA_TRANSPORT_QUEUE_PAIR_CONTEXT_H_
 #define IBEMU_FABRIC_SOFT_HCA_TRANSPORT_QUEUE_PAIR_CONTEXT_H_
 

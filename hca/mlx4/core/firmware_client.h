@@ -1,4 +1,5 @@
-// Firmware: brings an mlx4 adapter's firmware up, and down again.
+// FirmwareClient: the firmware of an mlx4 adapter, to be brought up and down
+// again.
 #ifndef IBEMU_HCA_MLX4_CORE_FIRMWARE_CLIENT_H_
 #define IBEMU_HCA_MLX4_CORE_FIRMWARE_CLIENT_H_
 

@@ -1,5 +1,5 @@
-// FirmwareCommands: runs the commands of the mlx4 family, with the PRM's
-// structures as arguments.
+// FirmwareCommands: the commands of the mlx4 family, with the PRM's structures
+// as arguments.
 #ifndef IBEMU_HCA_MLX4_CORE_FIRMWARE_COMMANDS_H_
 #define IBEMU_HCA_MLX4_CORE_FIRMWARE_COMMANDS_H_
 
@@ -32,7 +32,7 @@ absl::Status StatusOf(prm::Opcode opcode, uint8_t firmware_status);
 // done what the command says.
 bool IsRefusal(const absl::Status& status);
 
-// A typed interface to a CommandChannel.
+// A FirmwareCommands is a typed interface to a CommandChannel.
 //
 // Errors of all commands: those of CommandChannel::Execute() and StatusOf().
 class FirmwareCommands {

@@ -1,4 +1,4 @@
-// Hcr: the command register of the mlx4 family.
+// HcrChannel: the command register (HCR) of the mlx4 family.
 #ifndef IBEMU_HCA_MLX4_CORE_HCR_CHANNEL_H_
 #define IBEMU_HCA_MLX4_CORE_HCR_CHANNEL_H_
 

@@ -1,4 +1,4 @@
-// Health: checks whether the adapter and its firmware live.
+// Health: a watch on whether the adapter and its firmware live.
 #ifndef IBEMU_HCA_MLX4_CORE_HEALTH_H_
 #define IBEMU_HCA_MLX4_CORE_HEALTH_H_
 

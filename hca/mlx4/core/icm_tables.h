@@ -1,4 +1,5 @@
-// Icm: the adapter's context memory (ICM), which is the host's.
+// IcmTables: the tables in the adapter's context memory (ICM), which is the
+// host's.
 #ifndef IBEMU_HCA_MLX4_CORE_ICM_TABLES_H_
 #define IBEMU_HCA_MLX4_CORE_ICM_TABLES_H_
 

@@ -37,12 +37,14 @@ absl::Status CheckDevice(uint16_t vendor, uint16_t device);
 // Returns a device's name and PCI IDs, such as "ConnectX-3 (15b3:1003)".
 std::string DeviceText(uint16_t vendor, uint16_t device);
 
+// An Mlx4Adapter is one PCI function with what every user of it needs: its
+// registers, its commands and its firmware.
 class Mlx4Adapter {
  public:
   // Takes the adapter over and brings it up, which takes some seconds.
   // `function` and `timers` must outlive it.
   //
-  // Errors: those of CheckDevice(), TakeAdapter(), Firmware::Start() and
+  // Errors: those of CheckDevice(), TakeAdapter(), FirmwareClient::Start() and
   // Health::Create().  After an error the adapter has no owner; it is as it was
   // found, or reset.
   static absl::StatusOr<std::unique_ptr<Mlx4Adapter>> Start(
@@ -50,10 +52,11 @@ class Mlx4Adapter {
 
   // Takes the adapter over and asks its firmware what there is, but does not
   // bring it up: first contact.  The result is only good for asking firmware()
-  // again.  `heard`: as for Firmware::Inquire(), so it hears the answers of an
-  // adapter that is then refused, too.
+  // again.  `heard`: as for FirmwareClient::Inquire(), so it hears the answers
+  // of an adapter that is then refused, too.
   //
-  // Errors: those of CheckDevice(), TakeAdapter() and Firmware::Inquire().
+  // Errors: those of CheckDevice(), TakeAdapter() and
+  // FirmwareClient::Inquire().
   static absl::StatusOr<std::unique_ptr<Mlx4Adapter>> Inquire(
       PciFunction& function, Timers& timers, DeviceOptions options,
       FirmwareClient::Heard heard);

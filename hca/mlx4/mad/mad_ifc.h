@@ -1,5 +1,5 @@
-// MadIfc: passes MADs to the agents that the adapter's firmware runs: SMA, PMA
-// and others.
+// MadIfc: the way for MADs to the agents that the adapter's firmware runs: SMA,
+// PMA and others.
 #ifndef IBEMU_HCA_MLX4_MAD_MAD_IFC_H_
 #define IBEMU_HCA_MLX4_MAD_MAD_IFC_H_
 
@@ -24,6 +24,7 @@ namespace ibemu::hca::mlx4 {
 // congestion control (hw/mlx4/mad.c, mlx4_ib_process_mad).
 bool IsForFirmware(const mad::MadBytes& request);
 
+// A MadIfc gives MADs to those agents by the command MAD_IFC.
 class MadIfc {
  public:
   // `commands` must outlive it.

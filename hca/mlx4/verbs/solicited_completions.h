@@ -1,4 +1,5 @@
-// SolicitedCompletions: which completions of an adapter's queue are solicited.
+// SolicitedCompletions: the answer to whether a completion of an adapter's
+// queue was solicited.
 #ifndef IBEMU_HCA_MLX4_VERBS_SOLICITED_COMPLETIONS_H_
 #define IBEMU_HCA_MLX4_VERBS_SOLICITED_COMPLETIONS_H_
 

@@ -1,4 +1,5 @@
-// DraftBuilder: builds the draft of a topology for readers of foreign formats.
+// DraftBuilder: the draft of a topology, under construction by readers of
+// foreign formats.
 #ifndef IBEMU_TOPOLOGY_FORMATS_TEXT_DRAFT_BUILDER_H_
 #define IBEMU_TOPOLOGY_FORMATS_TEXT_DRAFT_BUILDER_H_
 

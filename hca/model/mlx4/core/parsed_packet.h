@@ -1,5 +1,5 @@
-// Packet: a packet split into headers and payload, and functions that parse and
-// build one.
+// ParsedPacket: a packet split into headers and payload, and functions that
+// parse and build one.
 #ifndef IBEMU_HCA_MODEL_MLX4_CORE_PARSED_PACKET_H_
 #define IBEMU_HCA_MODEL_MLX4_CORE_PARSED_PACKET_H_
 

@@ -1,4 +1,4 @@
-// Mlx4Device: a ConnectX-3, modelled at the level of its registers.
+// ConnectX3Model: a ConnectX-3, modelled at the level of its registers.
 #ifndef IBEMU_HCA_MODEL_MLX4_FIRMWARE_CONNECTX3_MODEL_H_
 #define IBEMU_HCA_MODEL_MLX4_FIRMWARE_CONNECTX3_MODEL_H_
 
