@@ -11,6 +11,8 @@ before it is named, so there are no circles.  Beyond that:
   of Timers and Random;
 - a class is in the file of its name, so each .cc file has a header of its own,
   other than a program's (*_main.cc);
+- the first sentence of a header is a noun phrase that says what is there, after
+  the name of the class or function if it begins with one;
 - no two headers define a class, a struct or an enum of one name at namespace
   level: one name is one thing;
 - a meson.build names each source of a room, each test and each fuzz target;
@@ -62,6 +64,11 @@ INCLUDE = re.compile(
 DEFINITION = re.compile(
     r"^(?:class|struct|union|enum(?: class| struct)?)\s+(?:alignas\([^)]*\) )?"
     r"(\w+)(?: final)?(?:\s*:(?!:)[^;{]*)?\s*\{", re.M)
+# "CallBudget: ", "HardwareAddress and Encapsulation: ", "ReadFile(): ".
+NAMED = re.compile(
+    r"([A-Z]\w*(?:\(\))?(?:(?:, | and )[A-Z]\w*(?:\(\))?)*): ")
+QUESTION = re.compile(r"(?:what|who|whom|whose|why|how|where|when|which|whether)\b",
+                      re.I)
 NAMESAKES = {}  # {name: why several things have it}
 ROOMS = re.compile(r"^(\w+)_rooms = \[([^\]]*)\]", re.M)
 
@@ -150,6 +157,26 @@ def headerless(root):
                        f"{path.stem}.h: a class is in the file of its name")
 
 
+def untitled(root):
+    """Complaints about first sentences of headers."""
+    rooms, _ = declared(*read_rooms(root))
+    for path in sorted(path for folder in rooms
+                       for path in (root / folder).glob("*.h")):
+        where = f"{path.relative_to(root).as_posix()}:1"
+        comment, code = re.match(r"((?://[^\n]*\n)*)(.*)", path.read_text(),
+                                 re.S).groups()
+        title = re.sub(r"\n// ?", " ", comment.removeprefix("// "))
+        named = NAMED.match(title)
+        if QUESTION.match(title[named.end() if named else 0:]):
+            yield (f"{where}: a header begins with a noun phrase that says what "
+                   "is there, not with a question")
+        for name in re.findall(r"\w+", named[1]) if named else []:
+            if not name.isupper() and name != "and" and not re.search(
+                    rf"^\s*(?:class|struct|enum class|using) {name}\b|"
+                    rf"^[^/\n]*\b{name}\(", code, re.M):
+                yield f"{where}: the header has no {name}"
+
+
 def namesakes(root):
     """Complaints about names that several headers of rooms give to a class."""
     rooms, _ = declared(*read_rooms(root))
@@ -215,5 +242,6 @@ def untold(root):
 if __name__ == "__main__":
     tree = pathlib.Path(sys.argv[1])
     sys.exit("\n".join([*violations(tree), *headerless(tree),
-                        *namesakes(tree), *uncompiled(tree), *untold(tree)])
+                        *untitled(tree), *namesakes(tree),
+                        *uncompiled(tree), *untold(tree)])
              or 0)

@@ -1,4 +1,4 @@
-// Pitfalls: uses of a queue pair or an adapter that work here and may fail or
+// Pitfall: a use of a queue pair or an adapter that works here and may fail or
 // hang on hardware.
 #ifndef IBEMU_DAEMON_WHY_PITFALLS_H_
 #define IBEMU_DAEMON_WHY_PITFALLS_H_

@@ -1,5 +1,5 @@
-// NodeRecord, PortInfoRecord, SwitchInfoRecord and LinkRecord: IBA vol 1
-// §15.2.5.2 to .4 and .13.
+// Records of nodes and links: NodeRecord, PortInfoRecord, SwitchInfoRecord and
+// LinkRecord (IBA vol 1 §15.2.5.2 to .4 and .13).
 #ifndef IBEMU_FABRIC_SA_NODE_RECORDS_H_
 #define IBEMU_FABRIC_SA_NODE_RECORDS_H_
 

@@ -1,5 +1,5 @@
-// PathRecord, MultiPathRecord and TraceRecord: IBA vol 1 §15.2.5.16, .19 and
-// .20.
+// Records of paths: PathRecord, MultiPathRecord and TraceRecord (IBA vol 1
+// §15.2.5.16, .19 and .20).
 #ifndef IBEMU_FABRIC_SA_PATH_RECORDS_H_
 #define IBEMU_FABRIC_SA_PATH_RECORDS_H_
 

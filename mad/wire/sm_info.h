@@ -1,4 +1,4 @@
-// SMInfo: IBA vol 1 §14.2.5.13.
+// SmInfo: IBA vol 1 §14.2.5.13.
 #ifndef IBEMU_MAD_WIRE_SM_INFO_H_
 #define IBEMU_MAD_WIRE_SM_INFO_H_
 

@@ -40,6 +40,7 @@ class CheckLayersTest(unittest.TestCase):
     def complaints(self):
         return [*check_layers.violations(self.root),
                 *check_layers.headerless(self.root),
+                *check_layers.untitled(self.root),
                 *check_layers.namesakes(self.root),
                 *check_layers.untold(self.root)]
 
@@ -98,6 +99,32 @@ class CheckLayersTest(unittest.TestCase):
                 self.write("hca/mlx4/reset.cc", f"#include <{library}/a.h>\n")
                 self.assertEqual(self.complaints(), [
                     f"hca/mlx4/reset.cc:1: only {rooms}/ may use {library}"])
+
+    def test_headers_that_begin_with_a_question(self):
+        for title in ("Core: what a core does.", "Which core does it.",
+                      "Core and Core: how\n// it goes."):
+            with self.subTest(title=title):
+                self.write("hca/mlx4/core.h", f"// {title}\n"
+                           '#include "base/random.h"\nclass Core {\n};\n')
+                self.assertEqual(self.complaints(), [
+                    "hca/mlx4/core.h:1: a header begins with a noun phrase that "
+                    "says what is there, not with a question"])
+
+    def test_a_header_that_begins_with_the_name_of_a_class_elsewhere(self):
+        self.write("hca/mlx4/core.h", "// Core and Reset(): parts of an adapter."
+                   '\n#include "base/random.h"\n'
+                   "class Core {\n};\n// As Reset() does.\n")
+        self.assertEqual(self.complaints(), [
+            "hca/mlx4/core.h:1: the header has no Reset"])
+
+    def test_headers_that_begin_with_a_noun_phrase(self):
+        for title in ("Core and Other: parts of an adapter.", "An adapter.",
+                      "QUERY_CORE: the answer of firmware.", "Whatever: ok"):
+            with self.subTest(title=title):
+                self.write("hca/mlx4/core.h", f"// {title}\n"
+                           '#include "base/random.h"\nclass Core {\n};\n'
+                           "class Other;\nvoid Whatever();\n")
+                self.assertEqual(self.complaints(), [])
 
     def test_classes_of_one_name_in_two_headers(self):
         for line in ("class Core final : public Base {", "struct Core {",
