@@ -16,7 +16,8 @@ before it is named, so there are no circles.  Beyond that:
 - no two headers define a class, a struct or an enum of one name at namespace
   level: one name is one thing;
 - a meson.build names each source of a room, each test and each fuzz target;
-- a folder holds at most 35 files and has a README.md."""
+- a folder holds at most 35 files and has a README.md;
+- the table of ARCHITECTURE.md names no room above one that it includes."""
 
 import pathlib
 import re
@@ -214,6 +215,25 @@ def uncompiled(root):
                    "names it, so nothing compiles it")
 
 
+def disordered(root):
+    """Complaints about rooms that include what stands below them in the map."""
+    rooms, _ = declared(*read_rooms(root))
+    rows = re.findall(r"^\| `([\w/]+)/` \|", (root / "ARCHITECTURE.md").read_text(),
+                      re.M)
+    places = {}
+    for room in sorted(rooms):
+        names = [row for row in rows if inside(room, row)]
+        if not names:
+            yield f"ARCHITECTURE.md: no row of the rooms has {room}/"
+            return
+        places[room] = rows.index(max(names, key=len))
+    for room, used in sorted(rooms.items()):
+        for below in sorted(other for other in used
+                            if places[other] > places[room]):
+            yield (f"ARCHITECTURE.md: {room}/ includes {below}/, which stands "
+                   "below it")
+
+
 def includers(rooms):
     """{room: its users, as its README.md has them}"""
     return {room: ", ".join(sorted(user for user, used in rooms.items()
@@ -243,5 +263,6 @@ if __name__ == "__main__":
     tree = pathlib.Path(sys.argv[1])
     sys.exit("\n".join([*violations(tree), *headerless(tree),
                         *untitled(tree), *namesakes(tree),
-                        *uncompiled(tree), *untold(tree)])
+                        *uncompiled(tree), *disordered(tree),
+                        *untold(tree)])
              or 0)

@@ -22,6 +22,7 @@ class CheckLayersTest(unittest.TestCase):
         self.room("hca/model", ["base"])
         self.room("hca/mlx4", ["base"])
         self.write("hca/README.md", "# hca/\n")
+        self.map("base", "hca")
         self.write("base/random.h", "")
         for room in ("model", "mlx4"):
             self.write(f"hca/{room}/core.h", '#include "base/random.h"\n')
@@ -37,11 +38,17 @@ class CheckLayersTest(unittest.TestCase):
                    f"{path.replace('/', '_')}_rooms = [{names}]\n")
         self.write(f"{path}/README.md", f"# {path}/\n\nIncluded by: {users}.\n")
 
+    def map(self, *folders):
+        self.write("ARCHITECTURE.md", "| folder | what lives there |\n"
+                   "|---|---|\n" + "".join(f"| `{folder}/` | code |\n"
+                                          for folder in folders))
+
     def complaints(self):
         return [*check_layers.violations(self.root),
                 *check_layers.headerless(self.root),
                 *check_layers.untitled(self.root),
                 *check_layers.namesakes(self.root),
+                *check_layers.disordered(self.root),
                 *check_layers.untold(self.root)]
 
     def test_a_sound_tree_gets_no_complaint(self):
@@ -170,6 +177,16 @@ class CheckLayersTest(unittest.TestCase):
         self.write("tests/meson.build", "x = {'base': 'base/pidfd_test.cc'}\n")
         self.write("tests/fuzz/meson.build", "fuzzers = {'pidfd': []}\n")
         self.assertEqual(list(check_layers.uncompiled(self.root)), [])
+
+    def test_a_map_that_has_a_room_above_what_it_includes(self):
+        self.map("hca/model", "base", "hca")
+        self.assertEqual(self.complaints(), [
+            "ARCHITECTURE.md: hca/model/ includes base/, which stands below it"])
+
+    def test_a_map_without_a_room(self):
+        self.map("base", "hca/model")
+        self.assertEqual(self.complaints(), [
+            "ARCHITECTURE.md: no row of the rooms has hca/mlx4/"])
 
     def test_a_folder_with_too_many_files(self):
         for number in range(36):
