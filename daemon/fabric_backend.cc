@@ -124,22 +124,22 @@ absl::StatusOr<std::unique_ptr<Backend>> FabricBackend::Load(
     IBEMU_ASSIGN_OR_RETURN(journal, OpenTheJournal(*options.journal));
   }
   const bool goes_on = journal && journal->content.subnet && !options.seed;
-  const uint64_t seed = goes_on ? journal->content.subnet->seed
-                                : options.seed.value_or(DrawSeed());
   JoinedFabric made;
   if (options.join.empty()) {
+    made.seed = goes_on ? journal->content.subnet->seed
+                        : options.seed.value_or(DrawSeed());
     IBEMU_ASSIGN_OR_RETURN(
         made.fabric,
-        LoadFabric(options, seed, journal ? &*journal : nullptr, loop));
+        LoadFabric(options, made.seed, journal ? &*journal : nullptr, loop));
     IBEMU_ASSIGN_OR_RETURN(made.addresses, Address(options, *made.fabric));
   } else {
     IBEMU_ASSIGN_OR_RETURN(const std::shared_ptr<const Authority> authority,
                            Authority::Find(options.join, options.certificates));
-    IBEMU_ASSIGN_OR_RETURN(
-        made, JoinFabric(loop, authority, options.joined_hosts, seed));
+    IBEMU_ASSIGN_OR_RETURN(made,
+                           JoinFabric(loop, authority, options.joined_hosts));
   }
   std::unique_ptr<FabricBackend> backend(
-      new FabricBackend(options, seed, loop, std::move(made)));
+      new FabricBackend(options, loop, std::move(made)));
   if (journal) {
     IBEMU_RETURN_IF_ERROR(backend->StartJournal(
         std::move(journal->file), journal->subnet, journal->content));
@@ -147,8 +147,8 @@ absl::StatusOr<std::unique_ptr<Backend>> FabricBackend::Load(
   return std::unique_ptr<Backend>(std::move(backend));
 }
 
-FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
-                             Loop& loop, JoinedFabric fabric)
+FabricBackend::FabricBackend(const DaemonOptions& options, Loop& loop,
+                             JoinedFabric fabric)
     : joined_(options.join),
       topology_(joined_.empty()
                     ? options.topology
@@ -156,7 +156,7 @@ FabricBackend::FabricBackend(const DaemonOptions& options, uint64_t seed,
                                    " of ", joined_)),
       sm_(joined_.empty() ? options.sm : "none"),
       exact_(options.exact),
-      seed_(seed),
+      seed_(fabric.seed),
       loop_(loop),
       fabric_(std::move(fabric.fabric)),
       plugging_(std::move(fabric.plugging)),

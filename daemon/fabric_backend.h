@@ -67,8 +67,7 @@ class FabricBackend : public Backend {
       const WebAddress& address, control::MethodTable& dispatcher) override;
 
  private:
-  FabricBackend(const DaemonOptions& options, uint64_t seed, Loop& loop,
-                JoinedFabric fabric);
+  FabricBackend(const DaemonOptions& options, Loop& loop, JoinedFabric fabric);
 
   absl::Status StartJournal(std::unique_ptr<JournalFile> file,
                             const JournalSubnet& subnet,

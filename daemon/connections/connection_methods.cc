@@ -138,6 +138,7 @@ json ConnectionMethods::Describe(AdapterId adapter) const {
           {"guid", GuidText(adapters.node_guid(adapter))},
           {"ports", Ports(adapter)},
           {"link_local", LinkLocal(adapter)},
+          {"seed_elsewhere", absl::StrCat(table_.SeedElsewhere(adapter))},
           {"listeners", std::move(listeners)},
           {"listener_count", listener_count},
           {"connections", std::move(connections)},

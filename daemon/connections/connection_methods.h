@@ -30,6 +30,7 @@ class ConnectionMethods {
   //   "ports": [{"port": 1, "addresses": ["198.18.0.1/16"],
   //              "interface": "up"}],
   //   "link_local": "169.254.1.0/16",
+  //   "seed_elsewhere": "1234567890123456789",
   //   "listeners": [{"space": "RDMA_PS_TCP", "address": "0.0.0.0",
   //                  "port": 7174, "service_id": "0x0000000001061c06",
   //                  "pid": 4711}],
@@ -45,7 +46,8 @@ class ConnectionMethods {
   // "interface" is "up" when the port answers ARP, "down" when it does not yet,
   // and null where nobody has opened rdma_cm.  A "pid" or "qpn" that is not
   // known is null, as is "link_local", the address on switches of Ethernet,
-  // where there is none.  The lists are in the order of their ports and
+  // where there is none.  "seed_elsewhere" is the seed of a daemon that takes
+  // the adapter's place.  The lists are in the order of their ports and
   // addresses.
   // Also node.names: [{"node": "node-1", "address": "198.18.0.1", "link_local":
   // "169.254.1.0/16"}, ...], at most AddressPlan::kMaxNames, hosts with an

@@ -121,6 +121,11 @@ cm::CmCounters ConnectionTable::CountersOf(const mad::Host& host,
   return entry->second->connections().cm().counters(port);
 }
 
+uint64_t ConnectionTable::SeedElsewhere(AdapterId adapter) const {
+  const auto guid = static_cast<uint64_t>(hosts_.adapters().node_guid(adapter));
+  return Random::ForStream(seed_, absl::StrCat("elsewhere ", guid)).Next();
+}
+
 Random ConnectionTable::NextRandom() { return Random(random_.Next()); }
 
 }  // namespace ibemu::daemon

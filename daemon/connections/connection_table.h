@@ -56,6 +56,10 @@ class ConnectionTable : private HostTable::Keeper {
   // Returns random numbers of a view.
   Random NextRandom();
 
+  // Returns the seed of an adapter that is in another daemon: of what happens
+  // there by chance.
+  uint64_t SeedElsewhere(AdapterId adapter) const;
+
  private:
   class Entry;
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "control/client.h"
@@ -107,7 +108,7 @@ void AddTo(topology::Topology& topology, topology::NodeSpec host) {
 }
 
 // Asks for the one adapter of a host: {"guid": "0x...", "link_local": ...,
-// "ports": [{"port": 1, "addresses": [...]}, ...]}.
+// "seed_elsewhere": "123", "ports": [{"port": 1, "addresses": [...]}, ...]}.
 absl::StatusOr<json> AdapterOf(control::Client& client,
                                const std::string& host) {
   IBEMU_ASSIGN_OR_RETURN(const json status,
@@ -120,8 +121,10 @@ absl::StatusOr<json> AdapterOf(control::Client& client,
   }
   json adapter = adapters.front();
   bool good = adapter.is_object() && adapter.contains("guid") &&
-              adapter["guid"].is_string() && adapter.contains("ports") &&
-              adapter["ports"].is_array();
+              adapter["guid"].is_string() &&
+              adapter.contains("seed_elsewhere") &&
+              adapter["seed_elsewhere"].is_string() &&
+              adapter.contains("ports") && adapter["ports"].is_array();
   for (const json& port : good ? adapter["ports"] : json::array()) {
     good = good && port.is_object() && port.contains("port") &&
            port["port"].is_number_integer() && port.contains("addresses") &&
@@ -257,10 +260,8 @@ absl::Status AddOthers(control::Client& client, AddressPlan& plan) {
 }
 
 // Gives a host the addresses that it has at the authority.
-absl::Status AddAddresses(control::Client& client, const std::string& host,
-                          int port_count, AdapterId adapter,
-                          AddressPlan& plan) {
-  IBEMU_ASSIGN_OR_RETURN(const json described, AdapterOf(client, host));
+absl::Status AddAddresses(const json& described, int port_count,
+                          AdapterId adapter, AddressPlan& plan) {
   if (const auto link_local =
           NetworkIn(described.value("link_local", json()))) {
     plan.SetLinkLocal(adapter, *link_local);
@@ -280,7 +281,7 @@ absl::Status AddAddresses(control::Client& client, const std::string& host,
 
 absl::StatusOr<JoinedFabric> JoinFabric(
     Loop& loop, const std::shared_ptr<const Authority>& authority,
-    const std::vector<std::string>& hosts, uint64_t seed) {
+    const std::vector<std::string>& hosts) {
   std::vector<std::unique_ptr<RemoteCables>> plugged;
   topology::Topology topology;
   JoinedFabric joined;
@@ -297,9 +298,14 @@ absl::StatusOr<JoinedFabric> JoinFabric(
     IBEMU_ASSIGN_OR_RETURN(Found found, host == kAnyHost
                                             ? PlugIntoAny(*authority)
                                             : PlugInto(*authority, host));
-    IBEMU_RETURN_IF_ERROR(AddAddresses(client, found.name,
-                                       found.cables->port_count(), adapter,
-                                       joined.addresses));
+    IBEMU_ASSIGN_OR_RETURN(const json described, AdapterOf(client, found.name));
+    IBEMU_RETURN_IF_ERROR(AddAddresses(described, found.cables->port_count(),
+                                       adapter, joined.addresses));
+    if (plugged.empty() &&
+        !absl::SimpleAtoi(described["seed_elsewhere"].get<std::string>(),
+                          &joined.seed)) {
+      return Unreadable();
+    }
     IBEMU_ASSIGN_OR_RETURN(topology::NodeSpec spec,
                            SpecOf(*found.cables, host));
     plugged.push_back(std::move(found.cables));
@@ -307,7 +313,7 @@ absl::StatusOr<JoinedFabric> JoinFabric(
   }
   IBEMU_RETURN_IF_ERROR(AddOthers(client, joined.addresses));
   joined.fabric = std::make_unique<fabric::Fabric>(
-      topology, loop, fabric::FabricOptions{.seed = seed});
+      topology, loop, fabric::FabricOptions{.seed = joined.seed});
   joined.plugging = OneWorker(loop);
   joined.meeting = OneWorker(loop);
   const auto all = std::make_shared<std::vector<JoinedHost*>>();

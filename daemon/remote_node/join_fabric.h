@@ -25,20 +25,22 @@ struct JoinedFabric {
   std::unique_ptr<WorkerPool> meeting;   // other hosts, that have leases
   std::vector<std::unique_ptr<JoinedHost>> hosts;
   AddressPlan addresses;
+  uint64_t seed = 0;  // of faults, and of what else happens by chance
 };
 
 // The host that stands for one that nobody uses, whichever.
 inline constexpr char kAnyHost[] = "any";
 
 // Takes the place of the adapters of `hosts` in the subnet of `authority`.
-// `loop` must outlive the result.  `seed`: of faults here.
+// `loop` must outlive the result.  The seed is what the authority has for the
+// first of them, so with its seed and the same hosts all happens alike.
 //
 // Errors: Authority::Connect()'s, those of "node.status" and
 // "node_link.attach"; InvalidArgument, a host twice, or one that has several
 // adapters; FailedPrecondition, no host is free for kAnyHost.
 absl::StatusOr<JoinedFabric> JoinFabric(
     Loop& loop, const std::shared_ptr<const Authority>& authority,
-    const std::vector<std::string>& hosts, uint64_t seed);
+    const std::vector<std::string>& hosts);
 
 }  // namespace ibemu::daemon
 

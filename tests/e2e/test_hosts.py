@@ -210,7 +210,8 @@ def test_mpich_crosses_the_fabric(cluster, scratch):
     """Debian's goes by UCX.  By its defaults."""
     program = ring(scratch, "mpicc.mpich")
     sent = cluster.sent_by("mpiexec.mpich", "-launcher", "ssh",
-                           "-launcher-exec", mpi.ssh_stand_in(cluster.lab), "-hosts",
+                           "-launcher-exec",
+                           mpi.ssh_stand_in(cluster.lab, cluster.hosts), "-hosts",
                            ",".join(cluster.hosts), "-n", 4, program)
     assert min(sent) > MESSAGE
 

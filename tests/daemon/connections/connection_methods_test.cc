@@ -103,6 +103,12 @@ TEST_F(ConnectionMethodsTest, MoreThanOneReadsIsCounted) {
   EXPECT_THAT(status["listeners"], SizeIs(ConnectionMethods::kMax));
 }
 
+TEST_F(ConnectionMethodsTest, EachAdapterElsewhereHasASeedOfItsOwn) {
+  const json seed = StatusOf("node-1")["seed_elsewhere"];
+  EXPECT_EQ(StatusOf("node-1")["seed_elsewhere"], seed);
+  EXPECT_NE(StatusOf("node-2")["seed_elsewhere"], seed);
+}
+
 TEST_F(ConnectionMethodsTest, MistakesSayWhatWasMeant) {
   EXPECT_THAT(Error("node.status", {{"node", "nod-1"}}),
               HasSubstr("did you mean \"node-1\"?"));

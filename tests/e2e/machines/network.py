@@ -58,21 +58,34 @@ class Machine:
 
 class Network:
     """Carries packets until the end of the `with`.  loss: the share of them that
-    is lost; delay: seconds that each takes; `cut` has the machines that are cut
-    off, and `apart` those that are not cut off, but from each other; `closed`
-    has those to which nobody can connect; `heard` is called with each packet.
-    All may change at any time."""
+    is lost; delay: seconds that each takes; overtaken: the share of them that
+    takes twice as long, so that others overtake them; `cut` has the machines
+    that are cut off (cut_off(): for a time), and `apart` those that are not cut
+    off, but from each other;
+    `closed` has those to which nobody can connect; `heard` is called with each
+    packet.  All may change at any time."""
 
     def __init__(self, machines, seed=1):
         self.machines = [Machine(number + 1) for number in range(machines)]
-        self.loss, self.delay = 0, 0
+        self.be_good()
         self.cut, self.apart, self.closed = set(), set(), set()
+        self._cut_until = {}
         self.heard = lambda packet: None
         self._random = random.Random(seed)
         self._under_way = []  # a heap of (when, number, machine, packet)
         self._carried = 0
         self._end, self._ended = os.pipe()
         self._thread = threading.Thread(target=self._carry)
+
+    def be_good(self):
+        self.loss = self.delay = self.overtaken = 0
+
+    def cut_off(self, machine, seconds):
+        self._cut_until[machine] = time.monotonic() + seconds
+
+    def _is_cut(self, machine):
+        return (machine in self.cut
+                or time.monotonic() < self._cut_until.get(machine, 0))
 
     def __enter__(self):
         self._thread.start()
@@ -104,15 +117,18 @@ class Network:
             return
         receiver = self.machines[number]
         ends = {sender, receiver}
-        if (ends & self.cut or ends <= self.apart
+        if (any(map(self._is_cut, ends)) or ends <= self.apart
                 or receiver in self.closed and begins_a_connection(packet)):
             return
         self.heard(packet)
         if self._random.random() < self.loss:
             return
+        delay = self.delay
+        if self._random.random() < self.overtaken:
+            delay *= 2
         self._carried += 1
-        heapq.heappush(self._under_way, (time.monotonic() + self.delay,
-                                         self._carried, receiver, packet))
+        heapq.heappush(self._under_way, (time.monotonic() + delay, self._carried,
+                                         receiver, packet))
 
     def _milliseconds(self):
         if not self._under_way:

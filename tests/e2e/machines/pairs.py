@@ -1,8 +1,12 @@
 """What two hosts of one fabric do together, wherever their daemons are."""
 
 import json
+import pathlib
 
+import c_programs
 from harness import SYSFS_PORT, until
+
+NUMBERED = pathlib.Path(__file__).with_name("numbered.c")
 
 
 def exchange(lab, host, client, *command):
@@ -22,6 +26,30 @@ def connect_by_name(lab, host, client, count):
                                   str(count), check=False).returncode == 0)
     assert server.wait() == 0, server.output
     assert server.output.count("server ping data") == count
+
+
+def numbered(directory):
+    """The program, which two hosts run; see there what it checks itself."""
+    program = directory / NUMBERED.stem
+    if not program.exists():
+        c_programs.compile_program(NUMBERED, program, ["librdmacm", "libibverbs"])
+    return program
+
+
+def start_numbered(lab, program, server, client, count, ack_timeout):
+    """Both sides, connected."""
+    ends = [lab.start(server, program, "server", count, ack_timeout)]
+    ends[0].wait_for("listening")
+    ends.append(lab.start(client, program, "client", server, count, ack_timeout))
+    for end in ends:
+        end.wait_for("connected")
+    return ends
+
+
+def counts(end):
+    """What a side of `numbered` says at its end of what it sent and received."""
+    assert end.wait() in (0, 1), end.output
+    return json.loads(end.output.splitlines()[-1])
 
 
 def state(lab, host):

@@ -9,7 +9,8 @@ import pytest
 import netdiscover
 from harness import (Background, JoinedFabric, ListeningFabric, RunFabric,
                      two_rails, until)
-from pairs import connect_by_name, exchange, leases, state
+from pairs import (connect_by_name, counts, exchange, leases, numbered,
+                   start_numbered, state)
 
 TOPOLOGY = "fat-tree:radix=4,levels=2"
 PING = ["ibv_rc_pingpong", "-n", "100", "-s", "100000"]
@@ -82,6 +83,46 @@ def test_data_goes_from_daemon_to_daemon_and_is_counted_on_its_way(lab):
     until(lambda: words_received(lab, "node-1") - before > 100 * 100000 / 4)
 
 
+def duplicated(account, made_by, seed):
+    """How many of 200 datagrams are sent twice, by a fault of queue pairs, which is
+    in the host's own daemon, and how many of all these by one of its link, which
+    is the subnet's."""
+    made = made_by(account, f"seed-{seed}", "single-switch:hosts=2", sm="static",
+                   options=["--exact", f"--seed={seed}"])
+    driver = made.drive("node-2")
+    until(lambda: state(made, "node-2") == "ACTIVE")
+
+    def fault(socket, *words):
+        return account.run("ibemu", "fault", words[0], f"--fabric={socket}",
+                           *words[1:]).stdout
+
+    def counted(socket):
+        [fault_there] = json.loads(fault(socket, "ls", "--json"))
+        return fault_there["tx"]
+
+    twice = ["duplicate", "30%", "dir", "tx"]
+    fault(made.socket, "add", "link", "node-2/1", *twice)
+    fault(driver.socket, "add", "qp", "node-2/*", *twice)
+    exchange(made, "node-1", made.on("node-2"), "ib_send_bw", "-F", "-c", "UD",
+             "-n", "200", "-s", "100")
+    by_queue_pair = counted(driver.socket)
+    assert by_queue_pair["packets"] == 200
+    until(lambda: counted(made.socket)["packets"] ==
+          200 + by_queue_pair["duplicated"])
+    by_link = counted(made.socket)
+    made.stop()
+    return by_queue_pair["duplicated"], by_link["duplicated"]
+
+
+def test_the_same_seed_of_the_subnet_gives_the_same_faults_on_all_machines(
+        module_account, made_by):
+    first, again, other = (duplicated(module_account, made_by, seed)
+                           for seed in (7, 7, 8))
+    assert min(first) > 0
+    assert first == again
+    assert first[0] != other[0] and first[1] != other[1]
+
+
 def test_data_goes_through_a_fault_that_was_added(lab):
     exchange(lab, "node-1", lab.on("node-2"), *PING)
     until(lambda: lease_counts(lab) == [1, 1])
@@ -126,6 +167,39 @@ def test_a_host_whose_daemon_was_killed_is_one_whose_link_goes_down(lab):
     # It is the fabric's own then, as after power-on.
     until(lambda: is_active(lab, "node-4", elsewhere=False))
     driver.stop(signal.SIGKILL)
+
+
+def port(lab, host):
+    node = next(node for node in json.loads(lab.ibemu("nodes", "--json").stdout)
+                if node["description"] == host)
+    return node["ports"][0]
+
+
+def test_the_subnet_manager_and_peers_are_told_of_a_host_that_was_killed(
+        module_account, made_by, scratch):
+    """opensm sweeps for traps alone here: by those it hears that the link went,
+    and that the host came back."""
+    lab = made_by(module_account, "killed", "single-switch:hosts=3", sm="none")
+    opensm = lab.start_opensm("node-3", "--sweep", "0")
+    killed = lab.drive("node-1")
+    until(lambda: is_active(lab, "node-1", elsewhere=True))
+    lid = port(lab, "node-1")["lid"]
+    ends = start_numbered(lab, numbered(scratch), "node-1", "node-2", count=0,
+                          ack_timeout=14)
+    mark = opensm.mark()
+    killed.stop(signal.SIGKILL)
+    counted = counts(ends[1])
+    assert counted["failure"] == "transport retry counter exceeded"
+    assert counted["sends_failed"] > 0
+    opensm.wait_for("num:128 .*Link state change", since=mark)
+    until(lambda: is_active(lab, "node-1", elsewhere=False))
+    mark = opensm.mark()
+    lab.drive("node-1")
+    opensm.wait_for("num:128 .*Link state change", since=mark)
+    until(lambda: is_active(lab, "node-1", elsewhere=True))
+    assert port(lab, "node-1")["lid"] == lid
+    connect_by_name(lab, "node-1", lab.on("node-2"), count=10)
+    lab.stop()
 
 
 def test_a_run_takes_a_host_over_for_itself(lab):
