@@ -3,7 +3,7 @@
 
     tools/bench.py [micro] [rate] [messages] [tools] [memory] [idle] [scale]
                    [system] [page] [verbs] [addresses] [hca]
-                   [joined] [rxe]
+                   [joined] [machines] [rxe]
     tools/bench.py --hosts 648,3888 tools
 
 All suites, unless some are named.
@@ -27,6 +27,7 @@ from bench_joined import bench_joined
 from bench_lab import (BUILD, MESSAGES, PLACES, ROOT, RUNS, Ibemu, Ibsim,
                        SystemIbemu, figure, generate, head, median, rate,
                        report, timed)
+from bench_machines import bench_machines
 from bench_page import bench_page
 from bench_rxe import bench_rxe
 from bench_scale import bench_scale
@@ -159,7 +160,8 @@ def main():
               "memory": bench_memory, "idle": bench_idle,
               "scale": bench_scale, "system": bench_system, "page": bench_page,
               "verbs": bench_verbs, "addresses": bench_addresses,
-              "hca": bench_hca, "joined": bench_joined, "rxe": bench_rxe}
+              "hca": bench_hca, "joined": bench_joined,
+              "machines": bench_machines, "rxe": bench_rxe}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hosts", default="648,3888,11664")
     parser.add_argument("suites", nargs="*", choices=[*suites, []])
