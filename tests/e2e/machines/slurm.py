@@ -1,18 +1,18 @@
-"""Debian's Slurm on one machine: a slurmctld, and a slurmd for each node, of
-the user who runs the test.  All that they write is in one directory."""
+"""Debian's Slurm on the machines of a network: a slurmctld on the first one, and
+a slurmd on each other.  They are root's, as on a cluster, and the jobs are of who
+runs the test.  All that they write is in one directory."""
 
 import contextlib
 import dataclasses
 import os
 import pathlib
-import pwd
 import signal
 import tempfile
 
-from harness import Account, Background, until
-from perftest import free_port
+from harness import ROOT, Account, Background, until
 
 NODES = 8
+EXAMPLES = ROOT / "docs/examples/slurm"
 MUNGED = "/usr/sbin/munged"
 CONTROLLER, NODE_DAEMON = "/usr/sbin/slurmctld", "/usr/sbin/slurmd"
 
@@ -21,22 +21,20 @@ def is_installed():
     return all(map(os.path.exists, (MUNGED, CONTROLLER, NODE_DAEMON)))
 
 
-# What is of one directory per machine else has the node's name in it (%n): PMIx
-# keeps its files in TmpFS.  Nodes have one processor, whatever the machine has,
-# and no cgroups, which are root's.
+# Nodes have one processor, whatever the machine has, and no cgroups, which nobody
+# may have made.  All call themselves localhost: a network namespace has no name
+# of its own, and they find each other by address.
 CONFIGURATION = """\
 ClusterName=ibemu
-SlurmctldHost=localhost(127.0.0.1)
-SlurmctldPort={port}
-SlurmUser={user}
-SlurmdUser={user}
+SlurmctldHost=localhost({head})
+SlurmUser=root
 AuthType=auth/munge
 AuthInfo=socket={place}/munge.socket
 StateSaveLocation={place}/state
 SlurmctldPidFile={place}/slurmctld.pid
-SlurmdPidFile={place}/%n.pid
-SlurmdSpoolDir={place}/%n.spool
-TmpFS={place}/%n.tmp
+SlurmdPidFile={place}/own/slurmd.pid
+SlurmdSpoolDir={place}/own/spool
+TmpFS={place}/own/tmp
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SwitchType=switch/none
@@ -46,11 +44,24 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SlurmdParameters=config_overrides
 MailProg=/bin/true
+Prolog={place}/prolog
+Epilog={place}/epilog
+TaskProlog={place}/task-prolog
+PrologFlags=Alloc,DeferBatch
 """
-NODE = """\
-NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs=1
+NODE = "NodeName={name} NodeHostname=localhost NodeAddr={address} CPUs=1\n"
+PARTITIONS = """\
+PartitionName=all Nodes={names} Default=YES State=UP
+PartitionName=hosts Nodes={names} State=UP
 """
-PARTITION = "PartitionName=all Nodes={names} Default=YES State=UP\n"
+# An administrator's own, by which jobs of one partition have the examples.
+SCRIPT = """\
+#!/bin/sh
+[ "$SLURM_JOB_PARTITION" = hosts ] || exit 0
+export PATH="{programs}:$PATH" IBEMU_JOBS="{place}/own/jobs"
+. "{place}/settings"
+exec "{place}/example-{name}.sh"
+"""
 
 
 @dataclasses.dataclass
@@ -67,15 +78,17 @@ class InCluster(Account):
 class Cluster:
     """The nodes are node1, node2 …; those of the fabric are called node-1."""
 
-    def __init__(self, account):
+    def __init__(self, root, account, network):
         self.names = [f"node{number + 1}" for number in range(NODES)]
+        self.head, *self._machines = network.machines
         # munged insists that everybody may reach its socket, and nobody else
         # may write on the way to its key.
         self.place = pathlib.Path(tempfile.mkdtemp(
             prefix="slurm.", dir=account.home.parent))
+        self.place.chmod(0o755)
         self._make_files(account)
-        self.account = InCluster(account.name, account.prefix, account.home,
-                                 account.programs, self.place / "slurm.conf")
+        self._root = self._member(root)
+        self.account = self._member(self.head.inside(account))
         self._running = contextlib.ExitStack()
         with contextlib.ExitStack() as stack:
             stack.callback(self._end_what_is_left)
@@ -83,48 +96,70 @@ class Cluster:
             stack.callback(self._end_jobs)
             self._running = stack.pop_all()
 
+    def _member(self, account):
+        return InCluster(account.name, account.prefix, account.home,
+                         account.programs, self.place / "slurm.conf")
+
     def _make_files(self, account):
-        owner = account.home.stat()
-        ports = set()
-        while len(ports) <= NODES:
-            ports.add(free_port())
-        text = CONFIGURATION.format(
-            place=self.place, port=ports.pop(),
-            user=pwd.getpwuid(owner.st_uid).pw_name)
-        text += "".join(NODE.format(name=name, port=ports.pop())
-                        for name in self.names)
-        text += PARTITION.format(names=",".join(self.names))
+        text = CONFIGURATION.format(place=self.place, head=self.head.address)
+        text += "".join(NODE.format(name=name, address=machine.address)
+                        for name, machine in zip(self.names, self._machines))
+        text += PARTITIONS.format(names=",".join(self.names))
         (self.place / "slurm.conf").write_text(text)
+        for name in ("prolog", "epilog", "task-prolog"):
+            example = self.place / f"example-{name}.sh"
+            example.write_bytes((EXAMPLES / f"{name}.sh").read_bytes())
+            script = self.place / name
+            script.write_text(SCRIPT.format(name=name, place=self.place,
+                                            programs=account.programs))
+            for path in (example, script):
+                path.chmod(0o755)
         key = self.place / "munge.key"
         key.write_bytes(os.urandom(64))
         key.chmod(0o600)
-        for name in ("state", *[f"{node}.{kind}" for node in self.names
-                                for kind in ("spool", "tmp")]):
+        # What each node has of its own, it finds at own/.
+        for name in ("state", "own", *self.names):
             (self.place / name).mkdir()
-        self.place.chmod(0o755)
-        if os.geteuid() == 0:
-            for path in (self.place, *self.place.iterdir()):
-                os.chown(path, owner.st_uid, owner.st_gid)
+        for name in self.names:
+            for kind in ("spool", "tmp"):
+                (self.place / name / kind).mkdir()
+            (self.place / name / "tmp").chmod(0o1777)
+
+    def set(self, **variables):
+        """In the environment of the examples."""
+        (self.place / "settings").write_text("".join(
+            f'export {name}="{value}"\n' for name, value in variables.items()))
 
     def _start_daemons(self, stack):
-        def start(*arguments):
-            program = Background(self.account, arguments)
+        def start(account, *arguments, **options):
+            program = Background(account, arguments, **options)
             stack.callback(program.stop)
             return program
 
-        start(MUNGED, "--foreground", *[
+        start(self._root, MUNGED, "--foreground", *[
             f"--{kind}-file={self.place}/munge.{kind}"
             for kind in ("key", "log", "pid", "seed")],
             f"--socket={self.place}/munge.socket").wait_for("Created socket")
-        start(CONTROLLER, "-D").wait_for("Running as primary controller")
-        for name in self.names:
-            start(NODE_DAEMON, "-D", "-N", name)
-        until(lambda: self._told("sinfo", "--format=%D %t") ==
-              [f"{NODES} idle"])
+        start(self.head.inside(self._root), CONTROLLER, "-D").wait_for(
+            "Running as primary controller")
+        for name, machine in zip(self.names, self._machines):
+            start(machine.inside(self._root), "unshare", "--mount", "sh", "-c",
+                  'mount --bind "$1" own && shift && exec "$@"', "sh", name,
+                  NODE_DAEMON, "-D", "-N", name, cwd=self.place)
+        until(lambda: self.states() == {"idle"})
 
     def _told(self, command, *arguments):
         return self.account.run(command, "--noheader",
                                 *arguments).stdout.splitlines()
+
+    def states(self):
+        """Of its nodes."""
+        return set(self._told("sinfo", "--Node", "--format=%T"))
+
+    def resume(self, name):
+        """Lets a node have jobs again."""
+        self.head.inside(self._root).run(
+            "scontrol", "update", f"nodename={name}", "state=resume")
 
     def jobs(self):
         """Their numbers; a job is one until its last program has ended."""

@@ -3,16 +3,18 @@
 import contextlib
 import fcntl
 import json
+import os
 import re
 import subprocess
 
 import pytest
 
-import own_network
 import slurm
+from accounts import make_account
 from harness import ROOT, SENT, SYSFS_PORT, ListeningFabric, started_by, until
+from network import Network
 
-BATCH = ROOT / "docs/examples/slurm/ibemu.sbatch"
+BATCH = slurm.EXAMPLES / "ibemu.sbatch"
 SUMS = ROOT / "tests/e2e/applications/mpi_sums.c"
 ROUNDS = 10
 BYTES = 8 << 14  # of what the ranks sum in each round
@@ -23,25 +25,36 @@ NODES_OF_HOSTS = {f"node-{number + 1}": f"node{number + 1}"
 # The subnet manager needs a moment for a host that has just come.
 WHEN_ACTIVE = f"until grep -q ACTIVE {SYSFS_PORT}/state; do :; done;"
 
-pytestmark = [pytest.mark.deep, pytest.mark.skipif(
-    not slurm.is_installed(), reason="Slurm is not installed")]
+pytestmark = [
+    pytest.mark.deep,
+    pytest.mark.skipif(not slurm.is_installed(), reason="Slurm is not installed"),
+    pytest.mark.skipif(os.geteuid() != 0,
+                       reason="network namespaces need root")]
 
 
 @pytest.fixture(scope="module")
-def cluster(module_account):
-    # Slurm resolves no address on a machine that has the loopback alone.
-    with own_network.more_than_the_loopback():
-        made = slurm.Cluster(module_account)
+def cluster(module_account, scratch, programs):
+    with Network(slurm.NODES + 1) as network:
+        made = slurm.Cluster(make_account("root", scratch, programs),
+                             module_account, network)
         yield made
         made.stop()
 
 
+class HeadsFabric(ListeningFabric):
+    """On the machine that has slurmctld; each node has a certificate."""
+
+    def __init__(self, cluster):
+        self.own_address = self.called = cluster.head.address
+        super().__init__(cluster.account, "slurm",
+                         f"single-switch:hosts={slurm.NODES}", sm="builtin")
+        self.account.run("ibemu", "certs", self.certificates, *cluster.names)
+
+
 @pytest.fixture(scope="module")
 def lab(cluster):
-    """A fabric that is there before the jobs; each node has a certificate."""
-    made = ListeningFabric(cluster.account, "slurm",
-                           f"single-switch:hosts={slurm.NODES}", sm="builtin")
-    cluster.account.run("ibemu", "certs", made.certificates, *cluster.names)
+    """A fabric that is there before the jobs."""
+    made = HeadsFabric(cluster)
     yield made
     made.stop()
 
@@ -119,26 +132,111 @@ def test_a_job_that_is_cancelled_gives_its_hosts_back(lab, cluster, start):
     assert job.wait() != 0
 
 
+class Job:
+    """What is submitted for eight nodes; its number, and what it prints."""
+
+    def __init__(self, cluster, *arguments, **variables):
+        self._cluster, account = cluster, cluster.account
+        self.number = account.run(
+            "sbatch", "--parsable", "--nodes=8", "--output=%j.out", *arguments,
+            env={**account.environment, **variables}).stdout.strip()
+        self.home = account.home
+
+    @property
+    def output(self):
+        """What it has printed, where it has begun."""
+        file = self.home / f"{self.number}.out"
+        return file.read_text() if file.exists() else ""
+
+    def cancel(self):
+        self._cluster.account.run("scancel", self.number)
+
+    def wait(self):
+        until(lambda: not self._cluster.jobs())
+        return self.output
+
+
+# --- Prolog and epilog, which make a host of a node
+
+
+@pytest.fixture
+def on_nodes(lab, cluster):
+    """Submits a script for nodes that are hosts, by their numbers."""
+    cluster.set(IBEMU_HEAD=f"{lab.called}:{lab.port}",
+                IBEMU_CERTS=f"{lab.certificates}/$SLURMD_NODENAME",
+                IBEMU_HOST="node-${SLURMD_NODENAME#node}")
+
+    def submit(script, *options):
+        return Job(cluster, "--partition=hosts", *options, "--wrap", script)
+
+    return submit
+
+
+def on_host(command):
+    return f'srun --label ibemu run --fabric="$IBEMU_FABRIC" -- {command}'
+
+
+def check_nothing_is_left(lab, cluster):
+    check_all_are_free(lab, cluster)
+    assert not list(cluster.place.glob("node*/jobs/*"))
+
+
+def test_a_node_is_a_host_as_long_as_a_job_has_it(lab, cluster, on_nodes):
+    with held(lab.account.home / "both.seen") as until_seen:
+        job = on_nodes("\n".join(
+            [on_host("hostname"), " ".join(map(str, until_seen)) + " true",
+             on_host(f"sh -c '{WHEN_ACTIVE} ibstat'")]))
+        until(lambda: job.output.count("node-") == slurm.NODES)
+        # Its first step ends, and the next one does not begin.
+        assert joined(lab.account, lab.socket) == NODES_OF_HOSTS
+    text = job.wait()
+    assert sorted(re.findall(r"^\d: (node-\d)$", text, re.M)) == HOSTS, text
+    assert text.count("State: Active") == slurm.NODES, text
+    check_nothing_is_left(lab, cluster)
+
+
+def test_a_node_of_a_job_that_is_cancelled_is_no_host(lab, cluster, on_nodes):
+    job = on_nodes(on_host("sh -c 'echo begun; sleep 1000'"))
+    until(lambda: job.output.count("begun") == slurm.NODES)
+    assert joined(lab.account, lab.socket) == NODES_OF_HOSTS
+    job.cancel()
+    job.wait()
+    check_nothing_is_left(lab, cluster)
+
+
+@pytest.mark.parametrize("signal", ["KILL", "STOP"])
+def test_a_job_may_have_ended_its_daemon(lab, cluster, on_nodes, signal):
+    text = on_nodes(
+        f'kill -{signal} $(cat "${{IBEMU_FABRIC%/*}}.pid") && echo done',
+        "--nodes=1").wait()
+    assert text == "done\n"
+    check_nothing_is_left(lab, cluster)
+    until(lambda: cluster.states() == {"idle"})
+
+
+def test_a_node_that_can_not_be_a_host_gets_no_job(lab, cluster, on_nodes):
+    cluster.set(IBEMU_HEAD=f"{lab.called}:{lab.port}", IBEMU_HOST="node-99",
+                IBEMU_CERTS=f"{lab.certificates}/$SLURMD_NODENAME")
+    job = on_nodes("true", "--nodelist=node8", "--nodes=1")
+    until(lambda: "drained" in cluster.states())
+    job.cancel()
+    job.wait()
+    cluster.resume("node8")
+    until(lambda: cluster.states() == {"idle"})
+    check_nothing_is_left(lab, cluster)
+
+
 # --- The batch script, which brings its fabric along
 
 
-class Batch:
-    """A job of eight nodes; its number, and what is left when it has ended."""
+class Batch(Job):
+    """A job whose first node has the fabric; what is left when it has ended."""
 
     def __init__(self, cluster, *command, **variables):
-        self._cluster, account = cluster, cluster.account
-        self.number = account.run(
-            "sbatch", "--parsable", "--nodes=8", "--output=%j.out", BATCH,
-            *command, env={**account.environment, **variables}).stdout.strip()
-        self.home = account.home
+        super().__init__(cluster, BATCH, *command, **variables)
 
     def joined(self):
         return joined(self._cluster.account, f"job-{self.number}")
-
-    def wait(self):
-        """What it has printed."""
-        until(lambda: not self._cluster.jobs())
-        return (self.home / f"{self.number}.out").read_text()
 
     def certificates(self):
         return list(self.home.glob(f"ibemu-{self.number}.*"))
@@ -159,7 +257,7 @@ def test_a_job_has_a_fabric_and_certificates_that_nobody_else_can_read(cluster):
 def test_a_job_that_is_cancelled_ends_its_fabric(cluster):
     job = Batch(cluster, "sleep", "1000")
     until(lambda: job.joined().keys() == set(HOSTS))
-    cluster.account.run("scancel", job.number)
+    job.cancel()
     text = job.wait()
     assert not job.certificates(), text
     assert "no daemon" in cluster.account.run(

@@ -1,0 +1,4 @@
+#!/bin/sh
+# Slurm's TaskProlog: by this variable programs of ibemu find the host that
+# prolog.sh has made of the node.
+echo "export IBEMU_FABRIC=${IBEMU_JOBS:-/run/ibemu-jobs}/$SLURM_JOB_ID/fabric.sock"
