@@ -39,6 +39,9 @@ Write, verify or sum up the description of a subnet.
   check      print every fault of a file; the exit status is 0 without faults
   show       print how many nodes and links of which kind there are
 
+"ibemu export FILE" writes what a file of any format has, as of containerlab, in
+ibnetdiscover format or in another one.
+
 Example:
   ibemu topology generate fat-tree:radix=8,levels=2 > lab.net
 )";

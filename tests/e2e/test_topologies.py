@@ -106,6 +106,58 @@ def test_graphviz_reads_the_graph(account):
     assert drawing.count("\nnode ") == 14
 
 
+# --- containerlab
+
+# Its own example of a Clos fabric, with what a lab has beside nodes and links.
+CLOS = """\
+name: clos01
+mgmt: {network: clos, ipv4-subnet: 172.20.20.0/24}
+topology:
+  kinds:
+    nokia_srlinux:
+      image: ghcr.io/nokia/srlinux
+    linux:
+      image: ghcr.io/hellt/network-multitool
+  nodes:
+    leaf1:
+      kind: nokia_srlinux
+      type: ixr-d2l
+    leaf2:
+      kind: nokia_srlinux
+      type: ixr-d2l
+    spine:
+      kind: nokia_srlinux
+      type: ixr-d3l
+    client1:
+      kind: linux
+      binds: [client1.sh:/client1.sh]
+    client2:
+      kind: linux
+
+  links:
+    - endpoints: ["leaf1:e1-1", "spine:e1-1"]
+    - endpoints: ["leaf2:e1-1", "spine:e1-2"]
+    - endpoints: ["client1:eth1", "leaf1:e1-2"]
+    - endpoints: ["client2:eth1", "leaf2:e1-2"]
+"""
+
+
+def test_a_lab_of_containerlab_is_a_subnet(account, fabric):
+    lab = put(account, "clos01.clab.yml", CLOS)
+    seen = fabric(lab, sm="static").run("client1", "ibnetdiscover").stdout
+    for cable in ("spine", 1, "leaf1"), ("spine", 2, "leaf2"), (
+            "leaf1", 2, "client1"), ("leaf2", 2, "client2"):
+        name, port, peer = cable
+        _, lines = seen.split(f'# "{name}" base port 0', 1)
+        assert re.search(rf'^\[{port}\].*# "{peer}" lid', lines.split("\n\n")[0],
+                         re.M), seen
+    # What `ibemu export` makes of the file is that subnet, too.
+    for format, name in ("ibnetdiscover", "clos01.net"), ("yaml", "clos01.yaml"):
+        file = put(account, name, export(account, format, lab))
+        again = fabric(file, sm="static").run("client1", "ibnetdiscover").stdout
+        assert netdiscover.parse(again) == netdiscover.parse(seen)
+
+
 # --- Slurm
 
 def expand(hostlist):
