@@ -1,9 +1,11 @@
-"""`ibemu device-plugin`: pods of a node have the devices of its daemon."""
+"""`ibemu device-plugin`: pods of a node have the devices of its daemon, as by the
+example for CDI."""
 
 import grpc
 import pytest
+import yaml
 
-from harness import Background
+from harness import ROOT, Background
 from kubelet import Kubelet
 
 FILES = [f"/dev/infiniband/{name}" for name in ("issm0", "rdma_cm", "umad0",
@@ -78,6 +80,19 @@ def test_a_container_has_the_devices_of_its_node(account, kubelet, plugin, syste
                                     grpc.StatusCode.NOT_FOUND)
     system("back-to-back", ["node-2"])
     assert registered.health() == {"slot-0": "Healthy", "slot-1": "Healthy"}
+
+
+@pytest.mark.deep
+def test_a_container_has_the_devices_by_the_example_for_cdi(account, system):
+    spec = yaml.safe_load((ROOT / "docs/examples/kubernetes/cdi.yaml").read_text())
+    edits, = (each["containerEdits"] for each in spec["devices"]
+              if each["name"] == "machine")
+    mounts = [(each["containerPath"], each["hostPath"]) for each in edits["mounts"]]
+    files = [(each["path"], each["path"]) for each in edits["deviceNodes"]]
+    assert sorted(files) == [(path, path) for path in FILES]
+    system("back-to-back", ["node-1"])
+    for command, wanted in ("ibv_devinfo", "PORT_ACTIVE"), ("ibstat", "Active"):
+        assert wanted in run_in_container(account, mounts, files, command).stdout
 
 
 @pytest.mark.deep
