@@ -26,7 +26,7 @@ namespace {
 using ibemu::cli::kUsageError;
 
 constexpr char kHelp[] = R"(Usage: ibemud [--topology=]SPEC [OPTION]...
-       ibemud --join=FABRIC --host=NODE... [OPTION]...
+       ibemud --join=FABRIC|MACHINE --host=NODE... [OPTION]...
        ibemud --backend=hca pci=DDDD:BB:DD.F [access=vfio|sysfs] [OPTION]...
 Own one simulated InfiniBand subnet, have some hosts of another daemon's, or
 drive real adapters from user space, and serve it to "ibemu run --fabric".
@@ -39,14 +39,16 @@ drive real adapters from user space, and serve it to "ibemu run --fabric".
                     of the hosts; static sets LIDs, routes and ACTIVE ports at
                     start; builtin (default) is a subnet manager inside the
                     fabric, which an opensm may take over from
-  --join=FABRIC|HOST:PORT
+  --join=FABRIC|MACHINE[:PORT]
                     no subnet, but hosts of the one that another ibemud serves
                     under that name, at that socket, or on another machine with
-                    --listen: their devices and the memory of their programs are
-                    this daemon's
-  --listen=[ADDRESS:]PORT
+                    --listen (a name that is no fabric's is a machine's; port
+                    7471 is usual): their devices and the memory of their
+                    programs are this daemon's
+  --listen=ADDRESS|PORT|ADDRESS:PORT
                     let other machines join, those with certificates of the same
-                    authority; "ibemu listen" does it for a daemon that runs
+                    authority (usual are all addresses and port 7471); "ibemu
+                    listen" does it for a daemon that runs
   --encrypt         with --listen: have packets of queue pairs encrypted, too,
                     when they go from machine to machine; all else always is
   --exact           have packets between joined hosts all pass this daemon, in
@@ -54,7 +56,7 @@ drive real adapters from user space, and serve it to "ibemu run --fabric".
   --journal=FILE    go on where the last daemon with this file ended, however it
                     did: cables, what is cut or off, faults, GUIDs, LIDs, the
                     seed; made if it is not there
-  --certs=DIR       with --listen and --join=HOST:PORT: this machine's
+  --certs=DIR       with --listen and --join=MACHINE: this machine's
                     certificates (default: IBEMU_CERTS, else
                     ~/.config/ibemu/certs); "ibemu certs" makes them
   --backend=hca     no simulated subnet, but the adapters that follow (repeat for
@@ -240,7 +242,7 @@ std::string Mistake(const Flags& flags) {
   }
   if (!flags.daemon.certificates.empty() && flags.join.empty() &&
       !flags.listen) {
-    return "--certs goes together with --listen or --join=HOST:PORT";
+    return "--certs goes together with --listen or --join=MACHINE";
   }
   if (flags.daemon.encrypt && !flags.listen) {
     return "--encrypt goes together with --listen: the machine that has the "

@@ -17,9 +17,8 @@ struct DaemonOptions {
   // The adapters of --backend=hca.  If there are any, there is no fabric.
   std::vector<HcaChoice> adapters;
 
-  // --join: the name or the socket of a daemon whose fabric has the hosts of
-  // `joined_hosts`, or HOST:PORT of one on another machine; there is no subnet
-  // here then.  Empty: none.
+  // --join: the daemon whose fabric has the hosts of `joined_hosts`, as
+  // Authority::Find() takes it; there is no subnet here then.  Empty: none.
   std::string join;
   std::vector<std::string> joined_hosts;
   // --listen: where other machines may join this one's fabric.

@@ -135,8 +135,10 @@ absl::StatusOr<std::unique_ptr<Backend>> FabricBackend::Load(
   } else {
     IBEMU_ASSIGN_OR_RETURN(const std::shared_ptr<const Authority> authority,
                            Authority::Find(options.join, options.certificates));
-    IBEMU_ASSIGN_OR_RETURN(made,
-                           JoinFabric(loop, authority, options.joined_hosts));
+    absl::StatusOr<JoinedFabric> joined =
+        JoinFabric(loop, authority, options.joined_hosts);
+    if (!joined.ok()) return authority->Explain(joined.status());
+    made = *std::move(joined);
   }
   std::unique_ptr<FabricBackend> backend(
       new FabricBackend(options, loop, std::move(made)));

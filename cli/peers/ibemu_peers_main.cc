@@ -70,7 +70,7 @@ authority's key, FOLDER/ca.key, makes more of them: keep it.
                   ones of the same machine follow after commas
   --days=N        how long they are valid (default: 365)
 
-Example, for --join=head:7471 on three machines:
+Example, for --join=head on three machines:
   ibemu certs lab head,10.0.0.1 node-a node-b
 )";
 

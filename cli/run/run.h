@@ -20,8 +20,8 @@ struct RunOptions {
   // `adapters` (--backend=hca) excludes the other ones but `addresses`: the
   // command sees all of these adapters, and `hosts` is empty.
   std::vector<daemon::HcaChoice> adapters;
-  // `join`: the daemon of which `hosts` are taken over (DaemonOptions::join);
-  // it goes together with `seed` alone.
+  // `join`: the daemon of which `hosts`, not empty then, are taken over
+  // (DaemonOptions::join); it goes together with `seed` alone.
   std::optional<std::string> join;
   std::string certificates;             // DaemonOptions::certificates
   std::optional<std::string> topology;  // default "back-to-back"

@@ -26,7 +26,7 @@ namespace ibemu::cli {
 namespace {
 
 constexpr char kHelp[] = R"(Usage: ibemu run [OPTION]... [--] COMMAND [ARG]...
-       ibemu run --join=FABRIC --host=NODE... [OPTION]... [--] COMMAND [ARG]...
+       ibemu run --join=FABRIC|MACHINE [OPTION]... [--] COMMAND [ARG]...
        ibemu run --backend=hca ADAPTER... [--] COMMAND [ARG]...
 Run COMMAND as if on a host of an InfiniBand subnet, or with adapters that are
 driven from user space.
@@ -44,12 +44,13 @@ driven from user space.
                     hosts in; default 198.18.0.0/15 (node-2 is 198.18.0.2)
   --fabric=NAME     join a running daemon (a name, or the path of its socket)
                     instead of starting a private one
-  --join=FABRIC|HOST:PORT
+  --join=FABRIC|MACHINE[:PORT]
                     take hosts of a running daemon's subnet over, with a private
                     daemon that has their devices and COMMAND's memory; --host
-                    says which ("any": one that nobody uses).  HOST:PORT: of a
-                    daemon on another machine, where "ibemu listen" runs
-  --certs=DIR       this machine's certificates for --join=HOST:PORT (default:
+                    says which (default "any": one that nobody uses).  MACHINE:
+                    another one, whose daemon listens there (port 7471 is usual);
+                    a name without a port is first that of a fabric of this one
+  --certs=DIR       this machine's certificates for --join=MACHINE (default:
                     IBEMU_CERTS, else ~/.config/ibemu/certs)
   --backend=hca     no simulated subnet, but the adapters that follow, and
                     COMMAND sees all of them: pci=DDDD:BB:DD.F,
@@ -57,7 +58,7 @@ driven from user space.
                     ibemud(8); this has never been run on hardware
   --host=NODE       whose adapters COMMAND sees: a description, a name of the
                     topology file or a GUID; may be repeated; default: the first
-                    channel adapter
+                    channel adapter, with --join any that is free
   --no-adapter      COMMAND sees no adapter at all: the machine's are hidden, and
                     none is simulated; goes alone
   --profile=qib|hfi1|cx7
@@ -169,12 +170,15 @@ absl::Status CheckNoAdapter(const RunFlags& flags) {
   return absl::OkStatus();
 }
 
-absl::Status CheckJoin(const RunFlags& flags) {
-  const RunOptions& options = flags.options;
+// Whose hosts are taken over without --host, DaemonOptions::joined_hosts.
+constexpr char kAnyHost[] = "any";
+
+absl::Status TakeJoin(RunFlags& flags) {
+  RunOptions& options = flags.options;
   if (!options.join) {
     if (options.certificates.empty()) return absl::OkStatus();
     return absl::InvalidArgumentError(
-        "--certs goes together with --join=HOST:PORT");
+        "--certs goes together with --join=MACHINE");
   }
   if (options.topology || options.sm || options.addresses || options.fabric ||
       flags.backend) {
@@ -185,11 +189,10 @@ absl::Status CheckJoin(const RunFlags& flags) {
   if (options.join->empty()) {
     return absl::InvalidArgumentError(
         "--join=: which fabric is missing: a name, the path of a socket, or "
-        "HOST:PORT");
+        "MACHINE:PORT");
   }
-  if (!options.hosts.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      "--join: which hosts is missing: give --host=NODE");
+  if (options.hosts.empty()) options.hosts = {kAnyHost};
+  return absl::OkStatus();
 }
 
 absl::Status CheckSched(const std::string& sched) {
@@ -307,7 +310,7 @@ void AddRun(CLI::App& app, Action& action) {
     TakeNetwork(*flags);
     absl::Status taken = TakeAdapters(*flags, rest);
     if (taken.ok()) taken = CheckNoAdapter(*flags);
-    if (taken.ok()) taken = CheckJoin(*flags);
+    if (taken.ok()) taken = TakeJoin(*flags);
     if (taken.ok()) taken = CheckOutside(*options);
     if (taken.ok()) taken = CheckSched(options->sched);
     flags->options.command = CommandIn(std::move(rest));

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "control/client.h"
@@ -19,7 +20,9 @@ namespace ibemu::daemon {
 class Authority {
  public:
   // `name`: of a fabric, the path of a socket, or HOST:PORT of another machine.
-  // `certificates`: this machine's folder; empty: the usual one.
+  // One that may be a fabric's is a machine's, with the usual port, if no
+  // fabric of that name is served here.  `certificates`: this machine's folder;
+  // empty: the usual one.
   //
   // Errors: those of PeersProcess.
   static absl::StatusOr<std::shared_ptr<const Authority>> Find(
@@ -30,14 +33,23 @@ class Authority {
   absl::StatusOr<control::Client> Connect(
       absl::Duration patience = absl::InfiniteDuration()) const;
 
+  // Returns the error, of a fabric that could not be joined; with what else its
+  // name might have meant, when nobody is there.
+  absl::Status Explain(const absl::Status& error) const;
+
   const std::string& name() const { return name_; }
 
  private:
-  Authority(std::string name, std::optional<launch::PeersProcess> peers)
-      : name_(std::move(name)), peers_(std::move(peers)) {}
+  Authority(std::string name, std::optional<launch::PeersProcess> peers,
+            absl::Status not_here)
+      : name_(std::move(name)),
+        peers_(std::move(peers)),
+        not_here_(std::move(not_here)) {}
 
   const std::string name_;
   const std::optional<launch::PeersProcess> peers_;
+  // Why a name that may be a fabric's is a machine's; OK for any other one.
+  const absl::Status not_here_;
 };
 
 }  // namespace ibemu::daemon

@@ -12,6 +12,8 @@ TEST(ConnectionTest, AnAddressMayLackItsPortOrItsHost) {
   EXPECT_EQ(AddressIn("head", "").value(), "head:7471");
   EXPECT_EQ(AddressIn("7472", "[::]").value(), "[::]:7472");
   EXPECT_EQ(AddressIn(":7472", "[::]").value(), "[::]:7472");
+  EXPECT_EQ(AddressIn("10.0.0.1", "[::]").value(), "10.0.0.1:7471");
+  EXPECT_EQ(AddressIn("10.0.0.1:0", "[::]").value(), "10.0.0.1:0");
   EXPECT_EQ(AddressIn("", "[::]").value(), "[::]:7471");
   EXPECT_EQ(AddressIn("[fd00::1]", "").value(), "[fd00::1]:7471");
   EXPECT_EQ(AddressIn("[fd00::1]:0", "").value(), "[fd00::1]:0");

@@ -13,7 +13,8 @@ import pytest
 import mpi
 import netdiscover
 import perftest
-from harness import ROOT, ListeningFabric, RunFabric, until, with_environment
+from harness import (ROOT, Background, ListeningFabric, RunFabric, until,
+                     with_environment)
 from network import Network
 from pairs import (connect_by_name, counts, exchange, joined, leases, numbered,
                    start_numbered, state)
@@ -165,6 +166,31 @@ def test_eight_ranks_of_open_mpi_are_on_four_machines(lab, sums):
     # Each host has sent some of the three vectors of 128 KiB.
     for host, was in zip(HOSTS, before):
         assert lab.sent_bytes(host) - was > 100_000
+
+
+def test_a_machine_is_enough_to_join_it(module_account, network):
+    """Without a port, and without a host."""
+    head, other = network.machines[:2]
+    certificates = module_account.home / "short.certs"
+    module_account.run("ibemu", "certs", certificates, head.address, "other")
+    daemon = Background(head.inside(module_account), [
+        "ibemud", "single-switch:hosts=2", f"--listen={head.address}",
+        f"--certs={certificates}/{head.address}",
+        f"--socket={module_account.home}/short.sock"])
+    daemon.wait_for(f"ready: .*for other machines at {head.address}:7471")
+    joining = [f"--join={head.address}", f"--certs={certificates}/other"]
+    on = other.inside(module_account)
+    assert on.run("ibemu", "run", *joining, "--", "hostname").stdout == "node-1\n"
+    joined = Background(on, ["ibemud", *joining, "--host=node-1",
+                             f"--socket={module_account.home}/short-1.sock"])
+    joined.wait_for(r"\bready\b")
+    assert on.run("ibemu", "run", *joining, "--", "hostname").stdout == "node-2\n"
+    joined.stop()
+    daemon.stop()
+    done = on.run("ibemu", "run", *joining, "--", "true", check=False)
+    assert done.returncode == 125
+    assert (f'"{head.address}" is no fabric here (' in done.stderr
+            and f"{head.address}:7471: " in done.stderr)
 
 
 @pytest.mark.parametrize("encrypt", [[], ["--encrypt"]], ids=["clear", "encrypted"])

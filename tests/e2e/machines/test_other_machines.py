@@ -200,6 +200,22 @@ def test_certificates_that_do_not_fit_are_told_before_anything_is_sent(
     lab.account.run("rm", "-r", folder)
 
 
+def test_a_name_is_that_of_a_fabric_here_before_it_is_a_machines(account,
+                                                                 background):
+    name = f"head-{os.getpid()}"
+    joining = ["ibemu", "run", f"--join={name}", "--", "hostname"]
+    daemon = background("ibemud", "single-switch:hosts=2", f"--name={name}")
+    daemon.wait_for(r"\bready\b")
+    assert account.run(*joining).stdout == "node-1\n"
+    daemon.stop()
+    done = account.run(*joining, check=False)
+    assert done.returncode == 125
+    assert re.fullmatch(
+        f'ibemu run: "{name}" is no fabric here \\(.*/{name}.sock: no daemon '
+        r'listens there: .*\), nor can a machine of that name be joined: .*ca\.crt: '
+        r'.*"ibemu certs" makes certificates\n', done.stderr), done.stderr
+
+
 def test_garbage_ends_its_own_connection_alone(lab):
     for garbage in (b"", b"\n" * 100000, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
                     bytes(range(256)) * 300, b"\x16\x03\x01\xff\xff" + b"x" * 70000):
