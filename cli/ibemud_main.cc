@@ -206,9 +206,9 @@ std::string PrivateMistake(const Flags& flags) {
     return absl::StrCat("--private=", *flags.private_end,
                         ": no open socket: it is for \"ibemu run\"");
   }
-  if (flags.daemon.check || flags.listen || flags.daemon.journal ||
-      !flags.http.empty() || !flags.front_end.empty()) {
-    return "--private makes a daemon of one run: --check, --listen, --journal, "
+  if (flags.daemon.check || flags.daemon.journal || !flags.http.empty() ||
+      !flags.front_end.empty()) {
+    return "--private makes a daemon of one run or lab: --check, --journal, "
            "--http and --front-end do not go together with it";
   }
   return "";
@@ -348,11 +348,11 @@ int Main(std::vector<std::string> arguments) {
   flags.daemon.cover_sys_class = flags.sysfs != "none";
   flags.daemon.major_number = flags.major_number.value_or(ibemu::sysfs::kMajor);
   if (!flags.name.empty()) flags.daemon.socket = flags.name;
+  // Each joined host has two connections, with two descriptors each.
+  if (!flags.private_end || flags.listen) ibemu::launch::RaiseDescriptorLimit();
   if (flags.private_end) {
     return ibemu::daemon::RunPrivateDaemon(flags.daemon, *flags.private_end);
   }
-  // Each joined host has two connections, with two descriptors each.
-  ibemu::launch::RaiseDescriptorLimit();
   return ibemu::daemon::RunDaemon(flags.daemon);
 }
 

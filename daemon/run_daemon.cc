@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -70,10 +71,62 @@ uint64_t CapabilitiesFor(const DaemonOptions& options) {
          (options.adapters.empty() ? 0 : launch::kDrivesAdapters);
 }
 
+// The process by which other machines join, if they may.
+class Listener {
+ public:
+  explicit Listener(const DaemonOptions& options) : options_(options) {}
+
+  // While programs may still be started.  `socket`: the daemon's own.
+  absl::Status Start(const std::string& socket) {
+    if (!options_.listen) return absl::OkStatus();
+    std::vector<std::string> words = {
+        "listen", absl::StrCat("--fabric=", socket), *options_.listen};
+    if (!options_.certificates.empty()) {
+      words.push_back(absl::StrCat("--certs=", options_.certificates));
+    }
+    if (options_.encrypt) words.push_back("--encrypt");
+    IBEMU_ASSIGN_OR_RETURN(peers_,
+                           launch::PeersProcess::Start(std::move(words)));
+    return absl::OkStatus();
+  }
+
+  // Calls `done` when it listens, or can't.  It is a client of ours, so this
+  // waits for the loop.
+  absl::Status Await(Server& server, std::function<void(absl::Status)> done) {
+    if (!peers_) {
+      done(absl::OkStatus());
+      return absl::OkStatus();
+    }
+    return server.Await(
+        peers_->line(), [this, &server, done = std::move(done)] {
+          const absl::StatusOr<std::string> address = peers_->AwaitReady();
+          if (!address.ok()) return done(address.status());
+          address_ = *address;
+          done(server.Await(peers_->line(), [this] { SayWhoIsGone(); }));
+        });
+  }
+
+  // Where it listens, or "".
+  const std::string& address() const { return address_; }
+
+ private:
+  void SayWhoIsGone() const {
+    spdlog::error(
+        "ibemu-peers has ended, and no other machine can join: start it again "
+        "with \"ibemu listen{}\"",
+        options_.encrypt ? " --encrypt" : "");
+  }
+
+  const DaemonOptions& options_;
+  std::optional<launch::PeersProcess> peers_;
+  std::string address_;
+};
+
 // One ibemud, and who started it.
 class Ibemud {
  public:
-  explicit Ibemud(const DaemonOptions& options) : options_(options) {}
+  explicit Ibemud(const DaemonOptions& options)
+      : options_(options), listener_(options) {}
 
   absl::Status Run() {
     // Before anything is open that the process that mounts should not keep
@@ -92,7 +145,7 @@ class Ibemud {
     }
     IBEMU_RETURN_IF_ERROR(Serve(
         *server_, *socket_, kEndingSignals, CapabilitiesFor(options_),
-        [this] { return StartPeers(); },
+        [this] { return listener_.Start(socket_->path()); },
         [this] { return mount_process_ ? absl::OkStatus() : AwaitPeers(); }));
     manager_.Stopping();
     return end_;
@@ -152,42 +205,12 @@ class Ibemud {
     });
   }
 
-  absl::Status StartPeers() {
-    if (!options_.listen) return absl::OkStatus();
-    std::vector<std::string> words = {
-        "listen", absl::StrCat("--fabric=", socket_->path()), *options_.listen};
-    if (!options_.certificates.empty()) {
-      words.push_back(absl::StrCat("--certs=", options_.certificates));
-    }
-    if (options_.encrypt) words.push_back("--encrypt");
-    IBEMU_ASSIGN_OR_RETURN(peers_,
-                           launch::PeersProcess::Start(std::move(words)));
-    return absl::OkStatus();
-  }
-
-  // It is a client of ours, so it waits for the loop.
   absl::Status AwaitPeers() {
-    if (!peers_) {
-      SayReady();
-      return absl::OkStatus();
-    }
-    return server_->Await(peers_->line(), [this] {
-      const absl::StatusOr<std::string> address = peers_->AwaitReady();
-      end_ = address.status();
-      if (end_.ok()) listens_at_ = *address;
-      if (end_.ok()) {
-        end_ = server_->Await(peers_->line(), [this] { SayWhoIsGone(); });
-      }
+    return listener_.Await(*server_, [this](absl::Status status) {
+      end_ = std::move(status);
       if (end_.ok()) return SayReady();
       server_->Stop();
     });
-  }
-
-  void SayWhoIsGone() const {
-    spdlog::error(
-        "ibemu-peers has ended, and no other machine can join: start it again "
-        "with \"ibemu listen{}\"",
-        options_.encrypt ? " --encrypt" : "");
   }
 
   static void SayWhatStays() {
@@ -205,8 +228,8 @@ class Ibemud {
       absl::StrAppend(&what, ", http://", web->address().Text());
       url = absl::StrCat("live view: ", web->ViewUrl());
     }
-    if (!listens_at_.empty()) {
-      absl::StrAppend(&what, ", for other machines at ", listens_at_);
+    if (!listener_.address().empty()) {
+      absl::StrAppend(&what, ", for other machines at ", listener_.address());
     }
     // Every user may ask systemd for the status; the log is not for all.
     if (!url.empty()) spdlog::info("{}", url);
@@ -218,8 +241,7 @@ class Ibemud {
   launch::ServiceManager manager_;
   UniqueFd fuse_;
   std::optional<launch::MountProcess> mount_process_;
-  std::optional<launch::PeersProcess> peers_;
-  std::string listens_at_;
+  Listener listener_;
   std::optional<control::ControlSocket> socket_;
   std::unique_ptr<Server> server_;
   absl::Status end_;
@@ -260,15 +282,23 @@ absl::Status RunPrivate(const DaemonOptions& options, UniqueFd& client) {
   IBEMU_ASSIGN_OR_RETURN(control::ControlSocket socket,
                          ClaimPrivateSocket(options));
   if (!options.adapters.empty()) BlockSignalsForAdapters({SIGTERM});
+  Listener listener(options);
   IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
                          Server::Load(options));
-  return Serve(
+  absl::Status end;
+  const auto adopt = [&](absl::Status listens) {
+    end = std::move(listens);
+    if (!end.ok()) return server->Stop();
+    if (options.listen) {
+      spdlog::info("for other machines at {}", listener.address());
+    }
+    server->Adopt(std::move(client));
+  };
+  IBEMU_RETURN_IF_ERROR(Serve(
       *server, socket, {SIGTERM}, CapabilitiesFor(options),
-      [] { return absl::OkStatus(); },
-      [&] {
-        server->Adopt(std::move(client));
-        return absl::OkStatus();
-      });
+      [&] { return listener.Start(socket.path()); },
+      [&] { return listener.Await(*server, adopt); }));
+  return end;
 }
 
 void LogToStandardError() {

@@ -12,13 +12,17 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "base/status_macros.h"
@@ -49,14 +53,54 @@ sigset_t LabSignals() {
   return signals;
 }
 
+// Each once, in the order of the file.
+std::vector<std::string> HostsOf(const LabPlan& plan) {
+  std::vector<std::string> hosts;
+  std::set<std::string_view> known;
+  for (const LabProgram& program : plan.programs) {
+    if (program.kind == LabProgram::Kind::kScenario) continue;
+    if (known.insert(program.label).second) hosts.push_back(program.label);
+  }
+  return hosts;
+}
+
 daemon::DaemonOptions OptionsOf(const LabPlan& plan, std::string socket) {
   daemon::DaemonOptions options;
+  options.join = plan.join;
+  if (!plan.join.empty()) options.joined_hosts = HostsOf(plan);
+  options.listen = plan.listen;
+  options.certificates = plan.certificates;
   if (!plan.topology.empty()) options.topology = plan.topology;
   if (plan.sm) options.sm = *plan.sm;
   options.seed = plan.seed;
   options.addresses = plan.addresses;
   options.socket = std::move(socket);
   return options;
+}
+
+// The line of the host that a message names first, in quotes, or of "join".
+int LineOf(const LabPlan& plan, absl::string_view message) {
+  size_t first = message.npos;
+  int line = plan.join_line;
+  for (const LabProgram& program : plan.programs) {
+    const size_t at = message.find(absl::StrCat("\"", program.label, "\""));
+    if (at >= first) continue;
+    first = at;
+    line = program.line;
+  }
+  return line;
+}
+
+// What the daemon of a lab did not come up for, with its place in the file if
+// that joins another one.
+absl::Status Placed(const LabPlan& plan, const absl::Status& error) {
+  if (plan.join.empty()) return error;
+  topology::FaultList faults;
+  const int file = faults.AddFile(plan.file);
+  for (const absl::string_view text : absl::StrSplit(error.message(), '\n')) {
+    faults.Add({.file = file, .line = LineOf(plan, text)}, std::string(text));
+  }
+  return faults.ToStatus();
 }
 
 absl::Status CheckHosts(const LabPlan& plan, control::Client& client) {
@@ -257,11 +301,12 @@ absl::StatusOr<int> RunLab(const LabPlan& plan, LabOutput& output,
   IBEMU_ASSIGN_OR_RETURN(
       PrivateDaemon daemon,
       PrivateDaemon::Start(OptionsOf(plan, std::move(socket)), connection));
-  IBEMU_ASSIGN_OR_RETURN(control::Client client,
-                         control::Client::Adopt(connection.Release()));
+  absl::StatusOr<control::Client> client =
+      control::Client::Adopt(connection.Release());
+  if (!client.ok()) return Placed(plan, client.status());
   prctl(PR_SET_NAME, kLabProcessName);
-  absl::StatusOr<int> status = RunPrograms(plan, output, client, up);
-  EndPrivateDaemon(std::move(daemon), std::move(client));
+  absl::StatusOr<int> status = RunPrograms(plan, output, *client, up);
+  EndPrivateDaemon(std::move(daemon), *std::move(client));
   return status;
 }
 

@@ -20,8 +20,8 @@ inline constexpr char kLabProcessName[] = "ibemu-up";
 // the lab is to end with.  To be called by a process with one thread that has
 // no other children.
 //
-// Errors: of the fabric, which did not come up; of hosts that it does not have,
-// all of them.  No program was started then.
+// Errors: of the fabric, which did not come up or can't be joined; of hosts
+// that it does not have, all of them.  No program was started then.
 absl::StatusOr<int> RunLab(const LabPlan& plan, LabOutput& output,
                            const std::function<void()>& up);
 

@@ -52,7 +52,8 @@ FILE is YAML ("-": standard input):
   hosts:
     node-1: {run: ib_write_bw -F, ready: Waiting for client}
     node-2: {run: ib_write_bw -F node-1, after: node-1}
-ibemu-lab(5) tells more.
+Instead of a topology, "join: head" takes the hosts of a fabric on another
+machine, where a lab has "listen: 7471".  ibemu-lab(5) tells more.
 
 The exit status is 0, or that of the first program that failed; 124 after the
 file's timeout; 1 if nothing was started.  Other commands find the fabric by
@@ -93,6 +94,9 @@ std::string Beside(const std::string& file, const std::string& name) {
 void FindFiles(LabPlan& plan) {
   if (!plan.topology.empty()) plan.topology = Beside(plan.file, plan.topology);
   if (plan.addresses) plan.addresses = Beside(plan.file, *plan.addresses);
+  if (!plan.certificates.empty()) {
+    plan.certificates = Beside(plan.file, plan.certificates);
+  }
   for (LabProgram& program : plan.programs) {
     if (program.kind != LabProgram::Kind::kScenario) continue;
     program.arguments.back() = Beside(plan.file, program.arguments.back());

@@ -30,9 +30,12 @@ using topology::SpecEntry;
 using topology::SpecValue;
 using Kind = SpecValue::Kind;
 
-constexpr std::array<std::string_view, 8> kLabKeys = {
-    "name",      "topology", "sm",    "seed",
-    "addresses", "timeout",  "hosts", "scenario"};
+constexpr std::array<std::string_view, 11> kLabKeys = {
+    "name", "topology", "sm",    "seed",    "addresses", "listen",
+    "join", "certs",    "hosts", "timeout", "scenario"};
+// What is said where the subnet is.
+constexpr std::array<std::string_view, 5> kSubnetKeys = {
+    "topology", "sm", "addresses", "listen", "scenario"};
 constexpr std::array<std::string_view, 12> kProgramKeys = {
     "run",  "after",   "ready",   "service",  "environment", "net",
     "lint", "explain", "profile", "hostname", "state",       "outside"};
@@ -83,6 +86,7 @@ class LabParser {
     plan_.topology = checks_.Text(root, "topology").value_or("");
     plan_.sm = checks_.Text(root, "sm");
     plan_.addresses = checks_.Text(root, "addresses");
+    ReadMachines(root);
     if (const SpecEntry* seed = root.Find("seed")) {
       uint64_t number = 0;
       if (absl::SimpleAtoi(seed->value.text, &number)) {
@@ -95,6 +99,34 @@ class LabParser {
       if (!absl::ParseDuration(timeout->value.text, &plan_.timeout) ||
           plan_.timeout <= absl::ZeroDuration()) {
         checks_.BadValue(*timeout, "it is a time above 0, as in 90s or 5m");
+      }
+    }
+  }
+
+  void ReadMachines(const SpecValue& root) {
+    plan_.listen = checks_.Text(root, "listen");
+    plan_.join = checks_.Text(root, "join").value_or("");
+    plan_.certificates = checks_.Text(root, "certs").value_or("");
+    const SpecEntry* join = root.Find("join");
+    const SpecEntry* certificates = root.Find("certs");
+    if (join == nullptr) {
+      if (certificates == nullptr || root.Find("listen") != nullptr) return;
+      return checks_.Fault(certificates->at,
+                           "certs: they go together with \"join\" or "
+                           "\"listen\", and there is neither");
+    }
+    plan_.join_line = join->at.line;
+    if (join->value.kind == Kind::kScalar && plan_.join.empty()) {
+      checks_.BadValue(*join,
+                       "it is another machine, as in head:7471, or a fabric "
+                       "of this one");
+    }
+    for (const std::string_view key : kSubnetKeys) {
+      if (const SpecEntry* entry = root.Find(key)) {
+        checks_.Fault(entry->at,
+                      absl::StrFormat("%s: it belongs to the fabric that "
+                                      "\"join\" names: say it there",
+                                      key));
       }
     }
   }

@@ -40,6 +40,13 @@ struct LabPlan {
   std::string name;      // of the fabric: --fabric's
   std::string topology;  // a generator's SPEC, or a file; empty: back-to-back
   std::optional<std::string> sm, addresses;  // ibemud's
+  // The other daemon's subnet that has the hosts, as ibemud's --join has it;
+  // empty: there is one of this lab alone.  None of `topology`, `sm`,
+  // `addresses` and `listen` goes together with it, and no scenario.
+  std::string join;
+  int join_line = 0;
+  std::optional<std::string> listen;  // ibemud's: where other machines may join
+  std::string certificates;           // --certs of either; empty: the usual one
   std::optional<uint64_t> seed;
   absl::Duration timeout = absl::InfiniteDuration();
   std::vector<LabProgram> programs;  // not empty

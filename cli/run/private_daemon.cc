@@ -41,11 +41,12 @@ std::vector<std::string> Arguments(const daemon::DaemonOptions& options) {
   } else if (!options.join.empty()) {
     give("--join", options.join);
     for (const std::string& host : options.joined_hosts) give("--host", host);
-    if (!options.certificates.empty()) give("--certs", options.certificates);
   } else {
     give("--topology", options.topology);
     give("--sm", options.sm);
+    if (options.listen) give("--listen", *options.listen);
   }
+  if (!options.certificates.empty()) give("--certs", options.certificates);
   return words;
 }
 

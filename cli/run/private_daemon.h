@@ -20,7 +20,7 @@ class PrivateDaemon {
   // The start of a daemon, before the launcher changes its namespaces, so that
   // it stays in the user's own.  `connection` gets the launcher's end, for
   // Client::Adopt(), which tells what is wrong with `options`.  Of these the
-  // ones count that `ibemu run` has, and `socket`.
+  // ones count that `ibemu run` has, and `socket` and `listen`.
   //
   // Errors: those of OwnProcess, also if there is no ibemud.
   static absl::StatusOr<PrivateDaemon> Start(

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "control/client.h"
 #include "daemon/adapters/fabric_adapters.h"
@@ -138,18 +139,25 @@ absl::StatusOr<json> AdapterOf(control::Client& client,
 absl::Status CheckHosts(control::Client& client,
                         const std::vector<std::string>& hosts) {
   std::set<std::string> guids;
+  std::vector<std::string> mistakes;
   for (const std::string& host : hosts) {
     std::string guid = host;
     if (host != kAnyHost) {
-      IBEMU_ASSIGN_OR_RETURN(const json adapter, AdapterOf(client, host));
-      guid = adapter["guid"];
+      const absl::StatusOr<json> adapter = AdapterOf(client, host);
+      if (absl::IsInvalidArgument(adapter.status()) ||
+          absl::IsNotFound(adapter.status())) {
+        mistakes.emplace_back(adapter.status().message());
+        continue;
+      }
+      IBEMU_RETURN_IF_ERROR(adapter.status());
+      guid = (*adapter)["guid"];
     }
     if (!guids.insert(guid).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("\"", host, "\" was named before"));
+      mistakes.push_back(absl::StrCat("\"", host, "\" was named before"));
     }
   }
-  return absl::OkStatus();
+  if (mistakes.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrJoin(mistakes, "\n"));
 }
 
 // A host, and by which name it was found.

@@ -62,6 +62,60 @@ hosts: {node-1: ibstat}
   EXPECT_EQ(plan.timeout, absl::Seconds(90));
 }
 
+TEST(LabParserTest, AFabricMayBeOpenToOtherMachines) {
+  const LabPlan plan = ParseSound(
+      "listen: 10.0.0.1:7471\ncerts: lab/head\nhosts: {node-1: ibstat}");
+  EXPECT_EQ(plan.listen, "10.0.0.1:7471");
+  EXPECT_EQ(plan.certificates, "lab/head");
+  EXPECT_EQ(plan.join, "");
+}
+
+TEST(LabParserTest, ALabMayJoinTheFabricOfAnother) {
+  const LabPlan plan = ParseSound(R"(
+seed: 5
+join: head
+hosts: {'node-[2-3]': ibstat, any: ibstat}
+)");
+  EXPECT_EQ(plan.name, "ring");
+  EXPECT_EQ(plan.join, "head");
+  EXPECT_EQ(plan.join_line, 3);
+  EXPECT_EQ(plan.certificates, "");  // the machine's usual ones
+  EXPECT_EQ(plan.listen, std::nullopt);
+  ASSERT_THAT(plan.programs, SizeIs(3));
+  EXPECT_THAT(plan.programs[2].arguments, Contains("--host=any"));
+}
+
+TEST(LabParserTest, WhatBelongsToAnothersSubnetIsNotSaidHere) {
+  const std::string faults = FaultsOf(R"(join: head
+topology: back-to-back
+sm: none
+addresses: 10.0.0.0/8
+listen: 7471
+scenario: flap.yaml
+hosts: {node-1: ibstat}
+)");
+  int line = 2;
+  for (const char* key :
+       {"topology", "sm", "addresses", "listen", "scenario"}) {
+    EXPECT_THAT(faults, HasSubstr(absl::StrCat(
+                            "ring.yaml:", line++, ": ", key,
+                            ": it belongs to the fabric that \"join\" names: "
+                            "say it there")));
+  }
+}
+
+TEST(LabParserTest, CertificatesAreForOtherMachines) {
+  EXPECT_EQ(FaultsOf("hosts: {node-1: ibstat}\ncerts: lab"),
+            "ring.yaml:2: certs: they go together with \"join\" or \"listen\", "
+            "and there is neither");
+  EXPECT_EQ(
+      FaultsOf("join: ''\nhosts: {node-1: ibstat}"),
+      "ring.yaml:1: join: \"\": it is another machine, as in head:7471, or "
+      "a fabric of this one");
+  EXPECT_THAT(FaultsOf("join: [head]\nhosts: {node-1: ibstat}"),
+              HasSubstr("ring.yaml:1: join: it is one word"));
+}
+
 TEST(LabParserTest, AProgramHasTheOptionsOfIbemuRun) {
   const LabPlan plan = ParseSound(R"(
 hosts:
