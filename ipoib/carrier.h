@@ -1,4 +1,4 @@
-// Carrier: the interface to a thing that carries the packets of a kernel's
+// Carrier: the interface of a network that carries the packets of a kernel's
 // network device.
 #ifndef IBEMU_IPOIB_CARRIER_H_
 #define IBEMU_IPOIB_CARRIER_H_

@@ -218,8 +218,8 @@ def uncompiled(root):
 def disordered(root):
     """Complaints about rooms that include what stands below them in the map."""
     rooms, _ = declared(*read_rooms(root))
-    rows = re.findall(r"^\| `([\w/]+)/` \|", (root / "ARCHITECTURE.md").read_text(),
-                      re.M)
+    rows = re.findall(r"^\| `([\w/]+)/` \|",
+                      (root / "ARCHITECTURE.md").read_text(), re.M)
     places = {}
     for room in sorted(rooms):
         names = [row for row in rows if inside(room, row)]
