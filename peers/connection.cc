@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "peers/certificates.h"
 #include "peers/node_link_carrier.h"
+#include "peers/subnet.grpc.pb.h"
 
 namespace ibemu::peers {
 namespace {
@@ -133,6 +134,9 @@ absl::StatusOr<std::unique_ptr<grpc::Server>> Serve(
         ": can't listen there: the port may be taken, or the address "
         "not one of this machine"));
   }
+  // Whoever asks for its health may name the service.
+  server->GetHealthCheckService()->SetServingStatus(
+      v1::Subnet::service_full_name(), true);
   bound = absl::StrCat(Host(address), ":", port);
   return server;
 }
