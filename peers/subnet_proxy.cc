@@ -27,6 +27,8 @@ using nlohmann::json;
 constexpr std::chrono::seconds kPatience(5), kReconnects(1);
 // In what gRPC says of a peer whose certificate is another's.
 constexpr char kOtherName[] = "Hostname Verification Check failed";
+// And of one that has as many calls as Serve() lets it have threads.
+constexpr char kNoThread[] = "Threadpool Exhausted";
 
 // How it went, and whether connections of packets have to be encrypted.
 struct Attached {
@@ -173,6 +175,10 @@ absl::StatusOr<json> SubnetProxy::AttachHost(control::Parameters& parameters,
 
 absl::Status SubnetProxy::Explain(const grpc::Status& status) const {
   absl::Status plain = FromGrpc(status);
+  if (absl::StrContains(plain.message(), kNoThread)) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(address_, ": it has no thread left for one host more"));
+  }
   if (!absl::IsUnavailable(plain) && !absl::IsDeadlineExceeded(plain) &&
       !absl::IsCancelled(plain)) {
     return plain;
