@@ -9,12 +9,12 @@ import shutil
 import signal
 import socket
 import ssl
-import subprocess
 
 import pytest
 
 from harness import Background, ListeningFabric, RunFabric, until
 from pairs import exchange
+from peer import serving
 
 SIZE = 4
 
@@ -74,17 +74,6 @@ def test_any_host_is_one_that_nobody_has_until_there_is_none(lab):
     assert "node-2" in run(lab, "--host=any", "--", "sh", "-c",
                            "cat /sys/class/infiniband/*/node_desc").stdout
     own.stop()
-
-
-def serving(daemon):
-    """The process by which a daemon reaches other machines: the child of the one
-    that makes it again."""
-    process = daemon.process.pid
-    for _ in range(2):
-        [process] = subprocess.run(
-            ["pgrep", "--parent", str(process), "ibemu-peers"], check=True,
-            stdout=subprocess.PIPE, text=True).stdout.split()
-    return int(process)
 
 
 @pytest.mark.deep
