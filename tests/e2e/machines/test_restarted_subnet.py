@@ -45,11 +45,19 @@ def lid(lab, host):
     return node(lab, host)["ports"][0]["lid"]
 
 
+def is_answered(lab):
+    """Whether what ibping sends to its agent on node-1 is."""
+    return lab.run("node-2", "ibping", "-c", "1", "-L", lid(lab, "node-1"),
+                   check=False).returncode == 0
+
+
 def test_joined_hosts_find_the_same_subnet(lab):
     for host in HOSTS:
         lab.drive(host)
     watch = lab.start("node-1", *LINES, "ibv_asyncwatch")
     watch.wait_for("async event FD")
+    agent = lab.start("node-1", "ibping", "--Server")
+    until(lambda: is_answered(lab))
     exchange(lab, "node-1", lab.on("node-2"), *PING)
     lab.ibemu("console", input='Baselid "node-2"[1] 40\n')
     lab.ibemu("link", "node-6/1", "down")
@@ -64,6 +72,9 @@ def test_joined_hosts_find_the_same_subnet(lab):
     assert lid(again, "node-2") == 40
     assert node(again, "node-6")["ports"][0]["state"] == "down"
     exchange(again, "node-1", again.on("node-2"), *PING)
+    # Who had a umad open still has his agent there.
+    until(lambda: is_answered(again))
+    assert agent.process.poll() is None, agent.output
     [fault] = again.faults()
     assert fault["name"] == "bad-cable"
     assert fault["rx"]["duplicated"] >= 100 * 25
