@@ -153,10 +153,11 @@ void TakeTopology(Flags& flags) {
 
 // The same of --join.
 std::string JoinMistake(const Flags& flags) {
-  if (!flags.topology.empty() || flags.sm || flags.daemon.addresses ||
-      !flags.backend.empty() || !flags.adapters.empty()) {
+  if (!flags.topology.empty() || flags.sm || flags.seed ||
+      flags.daemon.addresses || !flags.backend.empty() ||
+      !flags.adapters.empty()) {
     return "--join takes hosts of another daemon's subnet: give --topology, "
-           "--sm, --addresses and --backend to that ibemud instead";
+           "--sm, --seed, --addresses and --backend to that ibemud instead";
   }
   if (flags.hosts.empty()) {
     return "--join: which hosts is missing: give --host=NODE";
@@ -349,7 +350,9 @@ int Main(std::vector<std::string> arguments) {
   flags.daemon.major_number = flags.major_number.value_or(ibemu::sysfs::kMajor);
   if (!flags.name.empty()) flags.daemon.socket = flags.name;
   // Each joined host has two connections, with two descriptors each.
-  if (!flags.private_end || flags.listen) ibemu::launch::RaiseDescriptorLimit();
+  if (!flags.private_end || flags.listen || !flags.join.empty()) {
+    ibemu::launch::RaiseDescriptorLimit();
+  }
   if (flags.private_end) {
     return ibemu::daemon::RunPrivateDaemon(flags.daemon, *flags.private_end);
   }

@@ -136,7 +136,7 @@ absl::StatusOr<std::unique_ptr<Backend>> FabricBackend::Load(
     IBEMU_ASSIGN_OR_RETURN(const std::shared_ptr<const Authority> authority,
                            Authority::Find(options.join, options.certificates));
     absl::StatusOr<JoinedFabric> joined =
-        JoinFabric(loop, authority, options.joined_hosts);
+        JoinFabric(loop, authority, options.joined_hosts, DrawSeed());
     if (!joined.ok()) return authority->Explain(joined.status());
     made = *std::move(joined);
   }

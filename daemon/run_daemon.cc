@@ -76,9 +76,11 @@ class Listener {
  public:
   explicit Listener(const DaemonOptions& options) : options_(options) {}
 
-  // While programs may still be started.  `socket`: the daemon's own.
+  // Starts it, if there is --listen; to be called while programs may still be
+  // started.  `socket`: the daemon's own.
   absl::Status Start(const std::string& socket) {
     if (!options_.listen) return absl::OkStatus();
+    fabric_ = socket;
     std::vector<std::string> words = {
         "listen", absl::StrCat("--fabric=", socket), *options_.listen};
     if (!options_.certificates.empty()) {
@@ -113,12 +115,13 @@ class Listener {
   void SayWhoIsGone() const {
     spdlog::error(
         "ibemu-peers has ended, and no other machine can join: start it again "
-        "with \"ibemu listen{}\"",
-        options_.encrypt ? " --encrypt" : "");
+        "with \"ibemu listen --fabric={}{}\"",
+        fabric_, options_.encrypt ? " --encrypt" : "");
   }
 
   const DaemonOptions& options_;
   std::optional<launch::PeersProcess> peers_;
+  std::string fabric_;  // the path of its socket
   std::string address_;
 };
 

@@ -34,8 +34,8 @@ constexpr std::array<std::string_view, 11> kLabKeys = {
     "name", "topology", "sm",    "seed",    "addresses", "listen",
     "join", "certs",    "hosts", "timeout", "scenario"};
 // What is said where the subnet is.
-constexpr std::array<std::string_view, 5> kSubnetKeys = {
-    "topology", "sm", "addresses", "listen", "scenario"};
+constexpr std::array<std::string_view, 6> kSubnetKeys = {
+    "topology", "sm", "seed", "addresses", "listen", "scenario"};
 constexpr std::array<std::string_view, 12> kProgramKeys = {
     "run",  "after",   "ready",   "service",  "environment", "net",
     "lint", "explain", "profile", "hostname", "state",       "outside"};
@@ -109,6 +109,10 @@ class LabParser {
     plan_.certificates = checks_.Text(root, "certs").value_or("");
     const SpecEntry* join = root.Find("join");
     const SpecEntry* certificates = root.Find("certs");
+    if (const SpecEntry* listen = root.Find("listen");
+        listen != nullptr && plan_.listen && plan_.listen->empty()) {
+      checks_.BadValue(*listen, "it is an address, a port, or ADDRESS:PORT");
+    }
     if (join == nullptr) {
       if (certificates == nullptr || root.Find("listen") != nullptr) return;
       return checks_.Fault(certificates->at,

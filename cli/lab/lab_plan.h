@@ -41,7 +41,7 @@ struct LabPlan {
   std::string topology;  // a generator's SPEC, or a file; empty: back-to-back
   std::optional<std::string> sm, addresses;  // ibemud's
   // The other daemon's subnet that has the hosts, as ibemud's --join has it;
-  // empty: there is one of this lab alone.  None of `topology`, `sm`,
+  // empty: there is one of this lab alone.  None of `topology`, `sm`, `seed`,
   // `addresses` and `listen` goes together with it, and no scenario.
   std::string join;
   int join_line = 0;

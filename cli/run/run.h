@@ -21,7 +21,7 @@ struct RunOptions {
   // command sees all of these adapters, and `hosts` is empty.
   std::vector<daemon::HcaChoice> adapters;
   // `join`: the daemon of which `hosts`, not empty then, are taken over
-  // (DaemonOptions::join); it goes together with `seed` alone.
+  // (DaemonOptions::join); it excludes the five below.
   std::optional<std::string> join;
   std::string certificates;             // DaemonOptions::certificates
   std::optional<std::string> topology;  // default "back-to-back"

@@ -180,11 +180,12 @@ absl::Status TakeJoin(RunFlags& flags) {
     return absl::InvalidArgumentError(
         "--certs goes together with --join=MACHINE");
   }
-  if (options.topology || options.sm || options.addresses || options.fabric ||
-      flags.backend) {
+  if (options.topology || options.sm || options.seed || options.addresses ||
+      options.fabric || flags.backend) {
     return absl::InvalidArgumentError(
         "--join takes hosts of another daemon's subnet: --topology, --sm, "
-        "--addresses, --fabric and --backend do not go together with it");
+        "--seed, --addresses, --fabric and --backend do not go together with "
+        "it");
   }
   if (options.join->empty()) {
     return absl::InvalidArgumentError(

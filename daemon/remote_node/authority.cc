@@ -36,7 +36,8 @@ absl::StatusOr<std::shared_ptr<const Authority>> Authority::Find(
   absl::Status not_here;
   if (!is_path && !is_machine) {
     const absl::Status here = control::Client::Connect(name).status();
-    is_machine = absl::IsNotFound(here);
+    // A name of a machine may be longer than a socket's path.
+    is_machine = absl::IsNotFound(here) || absl::IsInvalidArgument(here);
     if (is_machine) not_here = here;
   }
   std::optional<launch::PeersProcess> peers;

@@ -110,6 +110,7 @@ void AddTo(topology::Topology& topology, topology::NodeSpec host) {
 
 // Asks for the one adapter of a host: {"guid": "0x...", "link_local": ...,
 // "seed_elsewhere": "123", "ports": [{"port": 1, "addresses": [...]}, ...]}.
+// There may be no seed.
 absl::StatusOr<json> AdapterOf(control::Client& client,
                                const std::string& host) {
   IBEMU_ASSIGN_OR_RETURN(const json status,
@@ -122,10 +123,8 @@ absl::StatusOr<json> AdapterOf(control::Client& client,
   }
   json adapter = adapters.front();
   bool good = adapter.is_object() && adapter.contains("guid") &&
-              adapter["guid"].is_string() &&
-              adapter.contains("seed_elsewhere") &&
-              adapter["seed_elsewhere"].is_string() &&
-              adapter.contains("ports") && adapter["ports"].is_array();
+              adapter["guid"].is_string() && adapter.contains("ports") &&
+              adapter["ports"].is_array();
   for (const json& port : good ? adapter["ports"] : json::array()) {
     good = good && port.is_object() && port.contains("port") &&
            port["port"].is_number_integer() && port.contains("addresses") &&
@@ -246,6 +245,15 @@ std::optional<wire::IpNetwork> NetworkIn(const json& text) {
                           : std::nullopt;
 }
 
+std::optional<uint64_t> SeedIn(const json& adapter) {
+  const json text = adapter.value("seed_elsewhere", json());
+  uint64_t seed = 0;
+  if (!text.is_string() || !absl::SimpleAtoi(text.get<std::string>(), &seed)) {
+    return std::nullopt;
+  }
+  return seed;
+}
+
 // The other hosts of the subnet are known by their names.
 absl::Status AddOthers(control::Client& client, AddressPlan& plan) {
   IBEMU_ASSIGN_OR_RETURN(const json names,
@@ -289,7 +297,7 @@ absl::Status AddAddresses(const json& described, int port_count,
 
 absl::StatusOr<JoinedFabric> JoinFabric(
     Loop& loop, const std::shared_ptr<const Authority>& authority,
-    const std::vector<std::string>& hosts) {
+    const std::vector<std::string>& hosts, uint64_t drawn_seed) {
   std::vector<std::unique_ptr<RemoteCables>> plugged;
   topology::Topology topology;
   JoinedFabric joined;
@@ -309,11 +317,7 @@ absl::StatusOr<JoinedFabric> JoinFabric(
     IBEMU_ASSIGN_OR_RETURN(const json described, AdapterOf(client, found.name));
     IBEMU_RETURN_IF_ERROR(AddAddresses(described, found.cables->port_count(),
                                        adapter, joined.addresses));
-    if (plugged.empty() &&
-        !absl::SimpleAtoi(described["seed_elsewhere"].get<std::string>(),
-                          &joined.seed)) {
-      return Unreadable();
-    }
+    if (plugged.empty()) joined.seed = SeedIn(described).value_or(drawn_seed);
     IBEMU_ASSIGN_OR_RETURN(topology::NodeSpec spec,
                            SpecOf(*found.cables, host));
     plugged.push_back(std::move(found.cables));

@@ -33,14 +33,15 @@ inline constexpr char kAnyHost[] = "any";
 
 // Takes the place of the adapters of `hosts` in the subnet of `authority`.
 // `loop` must outlive the result.  The seed is what the authority has for the
-// first of them, so with its seed and the same hosts all happens alike.
+// first of them, so with its seed and the same hosts all happens alike; of an
+// older one, which has none, it is `drawn_seed`.
 //
 // Errors: Authority::Connect()'s, those of "node.status" and
 // "node_link.attach"; InvalidArgument, a host twice, or one that has several
 // adapters; FailedPrecondition, no host is free for kAnyHost.
 absl::StatusOr<JoinedFabric> JoinFabric(
     Loop& loop, const std::shared_ptr<const Authority>& authority,
-    const std::vector<std::string>& hosts);
+    const std::vector<std::string>& hosts, uint64_t drawn_seed);
 
 }  // namespace ibemu::daemon
 

@@ -101,6 +101,11 @@ absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Plug(
   }
   UniqueFd packet_line;
   const auto& methods = client.greeting().capabilities;
+  if (std::ranges::find(methods, "node_link.attach") == methods.end()) {
+    return absl::FailedPreconditionError(
+        "the daemon that has the subnet is of another release: end it, and "
+        "start it again");
+  }
   if (side == Side::kDaemon &&
       std::ranges::find(methods, "packets.await") != methods.end()) {
     const std::string token = SecretText(DrawSecret());

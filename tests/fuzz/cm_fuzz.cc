@@ -29,17 +29,17 @@ class Scene : public CmIdOwner, public CmListener {
     Listen(0);
   }
 
-  void OnCmEvent(CmId& id, const Event& event) override {
+  void OnCmEvent(CmId& id, const CmEvent& event) override {
     ++events_;
     switch (events_ % 4) {
       case 0:
         Forget(id);
         break;
       case 1:
-        if (event.kind == Event::Kind::kRep) id.SendRtu({}).IgnoreError();
+        if (event.kind == CmEvent::Kind::kRep) id.SendRtu({}).IgnoreError();
         break;
       case 2:
-        if (event.kind == Event::Kind::kDreq) id.SendDrep({}).IgnoreError();
+        if (event.kind == CmEvent::Kind::kDreq) id.SendDrep({}).IgnoreError();
         break;
       default:
         break;

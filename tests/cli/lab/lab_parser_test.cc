@@ -70,15 +70,20 @@ TEST(LabParserTest, AFabricMayBeOpenToOtherMachines) {
   EXPECT_EQ(plan.join, "");
 }
 
+TEST(LabParserTest, AnEmptyAddressToListenAtIsAMistake) {
+  EXPECT_EQ(FaultsOf("listen: ''\nhosts: {node-1: ibstat}"),
+            "ring.yaml:1: listen: \"\": it is an address, a port, or "
+            "ADDRESS:PORT");
+}
+
 TEST(LabParserTest, ALabMayJoinTheFabricOfAnother) {
   const LabPlan plan = ParseSound(R"(
-seed: 5
 join: head
 hosts: {'node-[2-3]': ibstat, any: ibstat}
 )");
   EXPECT_EQ(plan.name, "ring");
   EXPECT_EQ(plan.join, "head");
-  EXPECT_EQ(plan.join_line, 3);
+  EXPECT_EQ(plan.join_line, 2);
   EXPECT_EQ(plan.certificates, "");  // the machine's usual ones
   EXPECT_EQ(plan.listen, std::nullopt);
   ASSERT_THAT(plan.programs, SizeIs(3));
@@ -89,6 +94,7 @@ TEST(LabParserTest, WhatBelongsToAnothersSubnetIsNotSaidHere) {
   const std::string faults = FaultsOf(R"(join: head
 topology: back-to-back
 sm: none
+seed: 5
 addresses: 10.0.0.0/8
 listen: 7471
 scenario: flap.yaml
@@ -96,7 +102,7 @@ hosts: {node-1: ibstat}
 )");
   int line = 2;
   for (const char* key :
-       {"topology", "sm", "addresses", "listen", "scenario"}) {
+       {"topology", "sm", "seed", "addresses", "listen", "scenario"}) {
     EXPECT_THAT(faults, HasSubstr(absl::StrCat(
                             "ring.yaml:", line++, ": ", key,
                             ": it belongs to the fabric that \"join\" names: "
