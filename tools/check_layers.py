@@ -208,7 +208,9 @@ def uncompiled(root):
                 named[folder] = {name + ending for name in re.findall(
                     r"'([\w./-]+)'", build.read_text() if build.exists() else "")
                     for ending in ENDINGS}
-            if {path.relative_to(folder).as_posix(), path.stem} & named[folder]:
+            relative = path.relative_to(folder)
+            if {relative.as_posix(), relative.with_suffix("").as_posix(),
+                path.stem} & named[folder]:
                 break
         else:
             yield (f"{path.relative_to(root).as_posix()}: no meson.build "

@@ -168,14 +168,17 @@ class CheckLayersTest(unittest.TestCase):
         self.write("base/pidfd.cc", "")
         self.write("tests/base/pidfd_test.cc", "")
         self.write("tests/fuzz/pidfd_fuzz.cc", "")
+        self.write("tests/fuzz/below/inotify_fuzz.cc", "")
         self.write("tests/e2e/client.cc", "")  # its test compiles it
         self.assertEqual(list(check_layers.uncompiled(self.root)), [
             f"{name}: no meson.build names it, so nothing compiles it"
             for name in ("base/pidfd.cc", "tests/base/pidfd_test.cc",
+                         "tests/fuzz/below/inotify_fuzz.cc",
                          "tests/fuzz/pidfd_fuzz.cc")])
         self.write("base/meson.build", "base_rooms = []\nfiles('pidfd.cc')\n")
         self.write("tests/meson.build", "x = {'base': 'base/pidfd_test.cc'}\n")
-        self.write("tests/fuzz/meson.build", "fuzzers = {'pidfd': []}\n")
+        self.write("tests/fuzz/meson.build",
+                   "fuzzers = {'pidfd': [], 'below/inotify': []}\n")
         self.assertEqual(list(check_layers.uncompiled(self.root)), [])
 
     def test_a_map_that_has_a_room_above_what_it_includes(self):
