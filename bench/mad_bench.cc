@@ -1,4 +1,4 @@
-// Round trips and long messages between two hosts that a wire connects.
+// Round trips and long messages between two hosts that a link connects.
 #include <vector>
 
 #include "benchmark/benchmark.h"

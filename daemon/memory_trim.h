@@ -1,4 +1,4 @@
-// MemoryTrim: the return of memory to the system that the daemon no longer
+// MemoryTrim: the return to the system of memory that the daemon no longer
 // uses.
 #ifndef IBEMU_DAEMON_MEMORY_TRIM_H_
 #define IBEMU_DAEMON_MEMORY_TRIM_H_
@@ -10,7 +10,7 @@
 
 namespace ibemu::daemon {
 
-// A MemoryTrim has malloc() give back what was freed, which glibc's keeps
+// A MemoryTrim has malloc() give back what was freed, which that of glibc keeps
 // unless it is last in its heap: of 400,000 sends whose file was closed, 270
 // MiB.  That takes some milliseconds, so it is done when there is much to give
 // back, and nothing goes on.

@@ -1,5 +1,5 @@
-// Carrier: the interface of a network that carries the packets of a kernel's
-// network device.
+// Carrier: the base class of what carries the packets of a kernel's network
+// device: a PacketPath of IPoIB, or a SwitchPort of Ethernet.
 #ifndef IBEMU_IPOIB_CARRIER_H_
 #define IBEMU_IPOIB_CARRIER_H_
 

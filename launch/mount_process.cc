@@ -17,8 +17,8 @@
 namespace ibemu::launch {
 namespace {
 
-// Its messages when the file system is mounted, and when its work is
-// done; the text of an error in place of either.  They begin no sentence.
+// What the process that mounts says when the file system is mounted, and when
+// its work is done; an error's text in place of either begins otherwise.
 constexpr char kMounted = '\x06', kShown = '\x07';
 
 void Tell(int news, char message) { (void)!write(news, &message, 1); }
@@ -33,7 +33,7 @@ absl::Status Show(int fuse, bool cover, int news) {
   return cover ? CoverSysClass() : absl::OkStatus();
 }
 
-// Its whole life.
+// The whole life of that process.
 void Mount(int fuse, bool cover, const UniqueFd& life, const UniqueFd& news) {
   // A terminal's signals are for the daemon.
   setsid();

@@ -34,7 +34,7 @@ constexpr int kMaxRounds = 4;
 
 // Others wait so long for a brief job, twice at most.  It is longer than a
 // thread has to wait for its turn on a busy machine.
-constexpr absl::Duration kTimeout = absl::Milliseconds(5);
+constexpr absl::Duration kBriefJobTimeout = absl::Milliseconds(5);
 
 // The handler of a watcher for whom nobody waits busily.
 absl::AnyInvocable<bool()> Patient(absl::AnyInvocable<void()> ready) {
@@ -337,7 +337,7 @@ bool LoopCore::RunIdleTasks() {
 void LoopCore::Run() {
   stopped_ = false;
   LeaveThisThread();
-  handoff_ = std::make_unique<ThreadHandoff>(kTimeout);
+  handoff_ = std::make_unique<ThreadHandoff>(kBriefJobTimeout);
   handoff_->Run([this] { return Carry(); });
   MoveToThisThread();
 }

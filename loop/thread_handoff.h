@@ -11,11 +11,11 @@
 
 namespace ibemu {
 
-// A ThreadHandoff has one thread that runs the body, and one that watches it.  A
+// A ThreadHandoff has one thread that runs the body, and one that watches it. A
 // system call that may be held up, for ever perhaps, is made by the thread that
-// runs the body: when it takes too long, the one that watches runs the body from
-// then on, and the one that was held up leaves.  (Go's scheduler hands off a
-// processor in this way when a goroutine is in a system call.)
+// runs the body: when it takes too long, the one that watches runs the body
+// from then on, and the one that was held up leaves.  (Go's scheduler hands off
+// a processor in this way when a goroutine is in a system call.)
 //
 // A call that is not held up costs two atomic operations and no switch.
 class ThreadHandoff {

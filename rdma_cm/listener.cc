@@ -31,7 +31,7 @@ bool CameBy(const ipoib::Interface* interface, const cm::Arrived& arrived,
 
 }  // namespace
 
-class Listener::Part final : public IdListener {
+class Listener::Part final : public ServiceListener {
  public:
   Part(Listener& listener, std::shared_ptr<Adapter> adapter)
       : listener_(listener),
@@ -41,7 +41,7 @@ class Listener::Part final : public IdListener {
   // Returns false if it can't listen there.
   bool Start() {
     entry_ = adapter_->services().Add(listener_.terms_.service_id,
-                                      static_cast<IdListener&>(*this));
+                                      static_cast<ServiceListener&>(*this));
     return entry_ != nullptr;
   }
 

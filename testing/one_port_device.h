@@ -1,4 +1,4 @@
-// A channel adapter around any port: a filter, or a port with a wire.
+// A channel adapter around any port: a filter, or a port with a link.
 #ifndef IBEMU_TESTING_ONE_PORT_DEVICE_H_
 #define IBEMU_TESTING_ONE_PORT_DEVICE_H_
 

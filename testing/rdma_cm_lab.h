@@ -1,4 +1,4 @@
-// RdmaCmLab: two hosts with rdma_cm, the wire between them, and an SA.
+// RdmaCmLab: two hosts with rdma_cm, the link between them, and an SA.
 #ifndef IBEMU_TESTING_RDMA_CM_LAB_H_
 #define IBEMU_TESTING_RDMA_CM_LAB_H_
 

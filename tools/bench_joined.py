@@ -109,11 +109,13 @@ def qperf_server(machines):
     """qperf asks for its port again and again until it is there."""
     port = random.randrange(20000, 60000)
     server = subprocess.Popen(machines.on(1, "qperf", "-lp", port))
-    yield lambda *words: subprocess.run(
-        machines.on(0, "qperf", "-lp", port, "--wait_server", 10,
-                    machines.addresses[1], "-t", 2, "-vvu", *words),
-        check=True, text=True, stdout=subprocess.PIPE, timeout=LONGEST).stdout
-    end(server)
+    try:
+        yield lambda *words: subprocess.run(
+            machines.on(0, "qperf", "-lp", port, "--wait_server", 10,
+                        machines.addresses[1], "-t", 2, "-vvu", *words),
+            check=True, text=True, stdout=subprocess.PIPE, timeout=LONGEST).stdout
+    finally:
+        end(server)
 
 
 def tcp_latency(machines, size):

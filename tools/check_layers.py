@@ -36,8 +36,8 @@ CLOCKS = {
     "daemon/web",  # httplib's threads have none
     "fast_path/preload", "lint",  # of a program that is not ours
 }
-# Where wall-clock time is part of what is told or asked, or another process is
-# waited for while the loop stands still.
+# Where wall-clock time is part of what is told or asked, another process is
+# waited for while the loop stands still, or a seed is drawn that nobody chose.
 CLOCK_FILES = {
     "daemon/adapters/hca_access.cc",
     "daemon/capture/capture_methods.cc",
@@ -70,7 +70,6 @@ NAMED = re.compile(
     r"([A-Z]\w*(?:\(\))?(?:(?:, | and )[A-Z]\w*(?:\(\))?)*): ")
 QUESTION = re.compile(r"(?:what|who|whom|whose|why|how|where|when|which|whether)\b",
                       re.I)
-NAMESAKES = {}  # {name: why several things have it}
 ROOMS = re.compile(r"^(\w+)_rooms = \[([^\]]*)\]", re.M)
 
 
@@ -188,7 +187,7 @@ def namesakes(root):
                 headers.setdefault(name, []).append(
                     path.relative_to(root).as_posix())
     for name, where in sorted(headers.items()):
-        if len(where) > 1 and name not in NAMESAKES:
+        if len(where) > 1:
             yield (f"{where[1]}: {name} is in {where[0]}, too: "
                    "one name is one thing")
 
@@ -227,11 +226,11 @@ def disordered(root):
         names = [row for row in rows if inside(room, row)]
         if not names:
             yield f"ARCHITECTURE.md: no row of the rooms has {room}/"
-            return
+            continue
         places[room] = rows.index(max(names, key=len))
-    for room, used in sorted(rooms.items()):
-        for below in sorted(other for other in used
-                            if places[other] > places[room]):
+    for room in sorted(places):
+        for below in sorted(other for other in rooms[room]
+                            if places.get(other, -1) > places[room]):
             yield (f"ARCHITECTURE.md: {room}/ includes {below}/, which stands "
                    "below it")
 

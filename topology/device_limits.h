@@ -1,5 +1,5 @@
-// DeviceLimits: the most verbs objects that an adapter has, and the largest
-// sizes of them.
+// DeviceLimits: the largest numbers of verbs objects, and the largest sizes,
+// that an adapter offers.
 #ifndef IBEMU_TOPOLOGY_DEVICE_LIMITS_H_
 #define IBEMU_TOPOLOGY_DEVICE_LIMITS_H_
 

@@ -1,4 +1,4 @@
-// AdapterIdentity: the name and numbers by which verbs know an adapter.
+// AdapterIdentity: the numbers of vendor, part and firmware that verbs tell.
 #ifndef IBEMU_VERBS_ADAPTER_IDENTITY_H_
 #define IBEMU_VERBS_ADAPTER_IDENTITY_H_
 

@@ -1,5 +1,5 @@
-// Explanation: the reasons for which work requests failed while a command ran,
-// and the uses of its queue pairs that may fail on hardware.
+// Explanation: the reasons why work requests failed while a command ran, and
+// the uses of its queue pairs that may fail on hardware.
 #ifndef IBEMU_CLI_RUN_EXPLANATION_H_
 #define IBEMU_CLI_RUN_EXPLANATION_H_
 

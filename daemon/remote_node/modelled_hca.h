@@ -11,7 +11,7 @@
 
 namespace ibemu::daemon {
 
-// A strict ConnectX-3 whose wire is a node of another daemon's fabric, and the
+// A strict ConnectX-3 whose cable is a node of another daemon's fabric, and the
 // function of it.  When that daemon goes, the adapter meets a catastrophic
 // error.  `loop` must outlive it.
 //

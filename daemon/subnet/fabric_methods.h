@@ -28,7 +28,7 @@ struct LinkRevert {
   absl::Time at;    // of the loop's clock
 };
 
-// The FabricMethods list nodes and links, and cut, restore and rename them.
+// The FabricMethods list nodes and links, and take them down and up again.
 // `nodes` and `links` answer page by page (parameters "from", "limit"; in the
 // result "total"), so that no request keeps the loop for long.
 class FabricMethods {

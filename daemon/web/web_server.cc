@@ -106,8 +106,8 @@ class WebServer::Impl {
     web_pages_->Close();
     server_.Close();
     listener_.reset();
-    if (pages_) pages_->shutdown();
-    if (watchers_) watchers_->shutdown();
+    if (page_threads_) page_threads_->shutdown();
+    if (watcher_threads_) watcher_threads_->shutdown();
   }
 
   Impl(const Impl&) = delete;
@@ -131,8 +131,8 @@ class WebServer::Impl {
 
   void Start() {
     // Few, for a scrape of a large fabric takes memory.
-    pages_.emplace(web_pages_->streams() + 3);
-    watchers_.emplace(1);
+    page_threads_.emplace(web_pages_->streams() + 3);
+    watcher_threads_.emplace(1);
     server_.Open(listener_->fd());
     listener_->Start([this](HttpRequest request) {
       Enqueue(std::make_shared<HttpRequest>(std::move(request)));
@@ -152,10 +152,11 @@ class WebServer::Impl {
                          "too many requests wait already\n");
     }
     ++waiting;
-    (watches ? *watchers_ : *pages_).enqueue([this, request, &waiting] {
-      --waiting;
-      server_.Answer(std::move(*request));
-    });
+    (watches ? *watcher_threads_ : *page_threads_)
+        .enqueue([this, request, &waiting] {
+          --waiting;
+          server_.Answer(std::move(*request));
+        });
   }
 
   void Health(Response& response) {
@@ -213,7 +214,7 @@ class WebServer::Impl {
   const std::unique_ptr<WebPages> web_pages_;
   std::vector<std::function<MetricFamilies()>> more_metrics_;
   RequestServer server_;
-  std::optional<httplib::ThreadPool> pages_, watchers_;
+  std::optional<httplib::ThreadPool> page_threads_, watcher_threads_;
   std::atomic<size_t> pages_wait_ = 0, watchers_wait_ = 0;
   std::unique_ptr<HttpListener> listener_;
 };

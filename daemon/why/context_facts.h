@@ -1,5 +1,5 @@
 // ContextFacts: the objects that a program has left in an open uverbs file, and
-// the way in which it used it.
+// how the program used the file.
 #ifndef IBEMU_DAEMON_WHY_CONTEXT_FACTS_H_
 #define IBEMU_DAEMON_WHY_CONTEXT_FACTS_H_
 

@@ -1,4 +1,4 @@
-// Diagnosis: the cause for which a work request of a queue pair failed, in a
+// Diagnosis: the reason why a work request of a queue pair failed, in a
 // sentence.
 #ifndef IBEMU_DAEMON_WHY_DIAGNOSIS_H_
 #define IBEMU_DAEMON_WHY_DIAGNOSIS_H_

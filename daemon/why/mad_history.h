@@ -1,5 +1,5 @@
-// MadHistory: the fates of the MADs of hosts, with the reason for which nobody
-// answered them.
+// MadHistory: the last MADs of each host: those that were answered, and those
+// that were not, with the place where they were lost.
 #ifndef IBEMU_DAEMON_WHY_MAD_HISTORY_H_
 #define IBEMU_DAEMON_WHY_MAD_HISTORY_H_
 

@@ -1,5 +1,5 @@
-// WhyEvents: the causes that `ibemu why` knows, as events of the moment in
-// which they arise.
+// WhyEvents: the events "qp", "mad" and "call", each with its cause, at the
+// moment in which it happens.
 #ifndef IBEMU_DAEMON_WHY_WHY_EVENTS_H_
 #define IBEMU_DAEMON_WHY_WHY_EVENTS_H_
 

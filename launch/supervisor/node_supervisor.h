@@ -21,7 +21,7 @@ namespace ibemu::launch {
 //   fstat   of such a one: says what sysfs says
 //   write   of CREATE_CQ: adds files of events, in place of those in use
 //
-// For libibverbs wants uverbsN to be a character device with the number that
+// libibverbs wants uverbsN to be a character device with the number that
 // sysfs shows, librdmacm wants rdma_cm to be one, and both that the kernel
 // gives them new descriptors.  The mount shows such a device, but the kernel
 // opens none there.

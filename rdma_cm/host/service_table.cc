@@ -14,14 +14,14 @@ class ServiceTable::Service final : public cm::CmListener {
                  const cm::Arrived& arrived) override {
     const auto listener = std::ranges::find_if(
         listeners,
-        [&arrived](const IdListener* one) { return one->IsFor(arrived); });
+        [&arrived](const ServiceListener* one) { return one->IsFor(arrived); });
     // Else the id ends here, which rejects the request.
     if (listener != listeners.end()) {
       (*listener)->OnRequest(std::move(id), arrived);
     }
   }
 
-  std::vector<IdListener*> listeners;
+  std::vector<ServiceListener*> listeners;
   std::unique_ptr<cm::Listening> listening;
 };
 
@@ -33,7 +33,7 @@ struct ServiceTable::State {
 class ServiceTable::ListenerEntry final : public Entry {
  public:
   ListenerEntry(const std::shared_ptr<State>& state, uint64_t service_id,
-                IdListener& listener)
+                ServiceListener& listener)
       : state_(state), service_id_(service_id), listener_(listener) {}
   ~ListenerEntry() override {
     const std::shared_ptr<State> state = state_.lock();
@@ -48,15 +48,15 @@ class ServiceTable::ListenerEntry final : public Entry {
  private:
   const std::weak_ptr<State> state_;
   const uint64_t service_id_;
-  IdListener& listener_;
+  ServiceListener& listener_;
 };
 
 ServiceTable::ServiceTable(cm::ConnectionManager& cm)
     : state_(std::make_shared<State>(State{&cm, {}})) {}
 ServiceTable::~ServiceTable() = default;
 
-std::unique_ptr<ServiceTable::Entry> ServiceTable::Add(uint64_t service_id,
-                                                       IdListener& listener) {
+std::unique_ptr<ServiceTable::Entry> ServiceTable::Add(
+    uint64_t service_id, ServiceListener& listener) {
   Service& service = state_->services[service_id];
   if (service.listening == nullptr) {
     auto listening = state_->cm->Listen(service_id, service);

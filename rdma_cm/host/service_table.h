@@ -12,8 +12,8 @@
 
 namespace ibemu::rdma_cm {
 
-// An IdListener is one id that listens.
-class IdListener {
+// A ServiceListener is an id that listens, at one adapter of it.
+class ServiceListener {
  public:
   // Whether the request is for this id: its header and its adapter's port fit.
   virtual bool IsFor(const cm::Arrived& arrived) const = 0;
@@ -22,7 +22,7 @@ class IdListener {
                          const cm::Arrived& arrived) = 0;
 
  protected:
-  ~IdListener() = default;
+  ~ServiceListener() = default;
 };
 
 // A ServiceTable has the ports of one host, and lets several ids listen for one
@@ -47,7 +47,7 @@ class ServiceTable {
 
   // Adds an id that listens.  Of several that a request is for the first one
   // gets it.  Returns null if somebody else listens for the service ID.
-  std::unique_ptr<Entry> Add(uint64_t service_id, IdListener& listener);
+  std::unique_ptr<Entry> Add(uint64_t service_id, ServiceListener& listener);
 
  private:
   class Service;

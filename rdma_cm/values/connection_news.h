@@ -1,4 +1,4 @@
-// ConnectionNews: a step in the life of a connection, for who watches.
+// ConnectionNews: a step in the life of a connection, for those who watch.
 #ifndef IBEMU_RDMA_CM_VALUES_CONNECTION_NEWS_H_
 #define IBEMU_RDMA_CM_VALUES_CONNECTION_NEWS_H_
 

@@ -1,4 +1,4 @@
-// Event: a message to a program about one of its ids.
+// Event: one rdma_cm_event, by which a program is told of one of its ids.
 #ifndef IBEMU_RDMA_CM_VALUES_EVENT_H_
 #define IBEMU_RDMA_CM_VALUES_EVENT_H_
 

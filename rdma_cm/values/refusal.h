@@ -1,4 +1,4 @@
-// Refusal: the reason for which rdma_cm did not do what it was asked to.
+// Refusal: the reason why rdma_cm did not do what it was asked to.
 #ifndef IBEMU_RDMA_CM_VALUES_REFUSAL_H_
 #define IBEMU_RDMA_CM_VALUES_REFUSAL_H_
 

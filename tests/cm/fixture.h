@@ -1,4 +1,4 @@
-// Two hosts with connection managers, and the wire between them.
+// Two hosts with connection managers, and the link between them.
 #ifndef IBEMU_TESTS_CM_FIXTURE_H_
 #define IBEMU_TESTS_CM_FIXTURE_H_
 

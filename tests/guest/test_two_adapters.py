@@ -1,4 +1,4 @@
-"""Two modelled adapters at the ends of one wire: ibemu's own driver has one, a
+"""Two modelled adapters at the ends of one cable: ibemu's own driver has one, a
 guest's kernel the other."""
 
 from guest import at_once, together
@@ -23,7 +23,7 @@ def exchange_directed_routes(ours, theirs):
     return own, other
 
 
-def test_our_driver_and_linuxs_talk_over_one_wire(fabric, plug):
+def test_our_driver_and_linuxs_talk_over_one_cable(fabric, plug):
     lab = fabric("back-to-back", kind=HcaFabric, sm="none")
     with plug(lab, "node-2", machine=NETWORK, modules=MODULES,
               programs=["smpquery", "sminfo", "ibv_rc_pingpong"]) as guest:
@@ -48,7 +48,7 @@ def test_our_driver_and_linuxs_talk_over_one_wire(fabric, plug):
         play(lab, guest, "ibv_rc_pingpong", 300, "-s", "4096", "-c")
 
 
-def test_our_driver_over_vfio_and_linuxs_talk_over_one_wire(
+def test_our_driver_over_vfio_and_linuxs_talk_over_one_cable(
         fabric, plug, stripped):
     """Each in a guest, and only there."""
     lab = fabric("back-to-back", sm="none")

@@ -1,4 +1,4 @@
-// DotScanner: the tokens of a text in Graphviz's language
+// DotScanner: the scanner of a text in Graphviz's language, for its tokens
 // (https://graphviz.org/doc/info/lang.html).
 #ifndef IBEMU_TOPOLOGY_FORMATS_DOT_SCANNER_H_
 #define IBEMU_TOPOLOGY_FORMATS_DOT_SCANNER_H_

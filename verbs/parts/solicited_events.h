@@ -1,5 +1,5 @@
-// SolicitedEvents: the answer to which completions were solicited, where only
-// the adapter knows it.
+// SolicitedEvents: the interface by which an adapter is asked which completions
+// are solicited, where nobody else knows.
 #ifndef IBEMU_VERBS_PARTS_SOLICITED_EVENTS_H_
 #define IBEMU_VERBS_PARTS_SOLICITED_EVENTS_H_
 

@@ -1,4 +1,4 @@
-// LiveView: the page of the live view, and the addresses that it asks for.
+// LiveView: the page of the live view, and the requests by which it gets data.
 #ifndef IBEMU_DAEMON_WEB_VIEW_LIVE_VIEW_H_
 #define IBEMU_DAEMON_WEB_VIEW_LIVE_VIEW_H_
 

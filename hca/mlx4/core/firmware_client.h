@@ -1,5 +1,5 @@
-// FirmwareClient: the firmware of an mlx4 adapter, to be brought up and down
-// again.
+// FirmwareClient: the driver's side of the firmware of an mlx4 adapter, which
+// it starts and stops.
 #ifndef IBEMU_HCA_MLX4_CORE_FIRMWARE_CLIENT_H_
 #define IBEMU_HCA_MLX4_CORE_FIRMWARE_CLIENT_H_
 

@@ -1,4 +1,4 @@
-// Health: a watch on whether the adapter and its firmware live.
+// Health: a check whether the adapter and its firmware still work.
 #ifndef IBEMU_HCA_MLX4_CORE_HEALTH_H_
 #define IBEMU_HCA_MLX4_CORE_HEALTH_H_
 

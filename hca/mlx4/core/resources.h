@@ -32,8 +32,8 @@ class Resources {
 
   // Take numbers of objects, and map what belongs to them in context memory.
   //
-  // Errors: ResourceExhausted; those of IcmTables::Map(); FailedPrecondition if BAR 2
-  // ends before the doorbells of this event queue.
+  // Errors: ResourceExhausted; those of IcmTables::Map(); FailedPrecondition if
+  // BAR 2 ends before the doorbells of this event queue.
   absl::StatusOr<uint32_t> TakeEq();
   absl::StatusOr<uint32_t> TakeCq();
   absl::StatusOr<uint32_t> TakeQps(uint32_t count, uint32_t alignment);

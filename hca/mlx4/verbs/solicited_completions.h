@@ -1,5 +1,5 @@
-// SolicitedCompletions: the answer to whether a completion of an adapter's
-// queue was solicited.
+// SolicitedCompletions: a record of which completions in an adapter's queue are
+// solicited.
 #ifndef IBEMU_HCA_MLX4_VERBS_SOLICITED_COMPLETIONS_H_
 #define IBEMU_HCA_MLX4_VERBS_SOLICITED_COMPLETIONS_H_
 

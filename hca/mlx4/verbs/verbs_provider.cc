@@ -65,7 +65,7 @@ verbs::DeviceAttributes DeviceOf(const VerbsParts& parts) {
 
 // Returns none if `type` is not an event of a queue pair or a shared receive
 // queue.
-std::optional<verbs::AsyncEventType> EventTypeOf(prm::EqeType type) {
+std::optional<verbs::AsyncEventType> AsyncEventTypeOf(prm::EqeType type) {
   using enum prm::EqeType;
   using verbs::AsyncEventType;
   switch (type) {
@@ -323,7 +323,8 @@ void VerbsProvider::OnEvent(const prm::Eqe& event) {
     if (Mlx4QueuePair* const qp = find(qps_by_cqn_)) qp->OnCqError();
     return;
   }
-  const std::optional<verbs::AsyncEventType> type = EventTypeOf(event.type);
+  const std::optional<verbs::AsyncEventType> type =
+      AsyncEventTypeOf(event.type);
   if (!type) return;
   if (*type == verbs::AsyncEventType::kSrqError ||
       *type == verbs::AsyncEventType::kSrqLimit) {

@@ -1,4 +1,5 @@
-// Both ends of a wire: NodeLinkHost in the daemon, RemoteCables in the adapter.
+// Both ends of a node link: NodeLinkHost in the daemon, RemoteCables in the
+// adapter.
 #include "daemon/remote_node/node_link_host.h"
 
 #include <gmock/gmock.h>

@@ -61,9 +61,8 @@ class Network:
     is lost; delay: seconds that each takes; overtaken: the share of them that
     takes twice as long, so that others overtake them; `cut` has the machines
     that are cut off (cut_off(): for a time), and `apart` those that are not cut
-    off, but from each other;
-    `closed` has those to which nobody can connect; `heard` is called with each
-    packet.  All may change at any time."""
+    off, but from each other; `closed` has those to which nobody can connect;
+    `heard` is called with each packet.  All may change at any time."""
 
     def __init__(self, machines, seed=1):
         self.machines = [Machine(number + 1) for number in range(machines)]

@@ -172,21 +172,33 @@ def test_a_machine_is_enough_to_join_it(module_account, network):
     """Without a port, and without a host."""
     head, other = network.machines[:2]
     certificates = module_account.home / "short.certs"
+    socket = module_account.home / "short.sock"
     module_account.run("ibemu", "certs", certificates, head.address, "other")
-    daemon = Background(head.inside(module_account), [
-        "ibemud", "single-switch:hosts=2", f"--listen={head.address}",
-        f"--certs={certificates}/{head.address}",
-        f"--socket={module_account.home}/short.sock"])
-    daemon.wait_for(f"ready: .*for other machines at {head.address}:7471")
     joining = [f"--join={head.address}", f"--certs={certificates}/other"]
     on = other.inside(module_account)
-    assert on.run("ibemu", "run", *joining, "--", "hostname").stdout == "node-1\n"
-    joined = Background(on, ["ibemud", *joining, "--host=node-1",
-                             f"--socket={module_account.home}/short-1.sock"])
-    joined.wait_for(r"\bready\b")
-    assert on.run("ibemu", "run", *joining, "--", "hostname").stdout == "node-2\n"
-    joined.stop()
-    daemon.stop()
+
+    def nobody_has_joined():
+        status = on.run("ibemu", "status", f"--fabric={socket}", "--json").stdout
+        return json.loads(status)["joined"] == []
+
+    with contextlib.ExitStack() as until_the_end:
+        def start(account, *words):
+            program = Background(account, words)
+            until_the_end.callback(program.stop)
+            return program
+
+        start(head.inside(module_account), "ibemud", "single-switch:hosts=2",
+              f"--listen={head.address}", f"--socket={socket}",
+              f"--certs={certificates}/{head.address}").wait_for(
+                  f"ready: .*for other machines at {head.address}:7471")
+        assert on.run("ibemu", "run", *joining, "--", "hostname").stdout == (
+            "node-1\n")
+        until(nobody_has_joined)
+        start(on, "ibemud", *joining, "--host=node-1",
+              f"--socket={module_account.home}/short-1.sock").wait_for(
+                  r"\bready\b")
+        assert on.run("ibemu", "run", *joining, "--", "hostname").stdout == (
+            "node-2\n")
     done = on.run("ibemu", "run", *joining, "--", "true", check=False)
     assert done.returncode == 125
     assert (f'"{head.address}" is no fabric here (' in done.stderr

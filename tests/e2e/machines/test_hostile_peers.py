@@ -42,9 +42,10 @@ def lab(module_account):
         made.drive(host)
     process = serving(made.daemon)
     yield made
-    # It did not die of all this, and was not made again.
-    assert serving(made.daemon) == process
+    serves = serving(made.daemon)
     made.stop()
+    # It did not die of all this, and was not made again.
+    assert serves == process
 
 
 @pytest.fixture
@@ -81,7 +82,7 @@ def others_go_on(lab):
             over.set()
             talking.result()
     talk(lab)
-    assert joined_names(lab) == {"node-1", "node-2"}
+    until(lambda: joined_names(lab) == {"node-1", "node-2"})
 
 
 def count_said(lab, pattern):
@@ -137,6 +138,7 @@ def test_who_shows_no_certificate_is_refused_before_anything_of_it_is_read(
 # --- What was said once
 
 
+@pytest.mark.deep
 def test_what_a_peer_has_said_gives_nobody_a_host(lab, peer):
     with Recorder(lab.port) as between:
         lab.account.run("ibemu", "run", f"--join=localhost:{between.port}",
@@ -238,7 +240,7 @@ def test_strangers_at_the_port_for_packets_keep_nobody_out(account):
         assert heard_until_the_end(strangers[0]) == b""
         exchange(lab, "node-1", lab.on("node-2"), *TALK)
         until(lambda: leases(lab, "node-1") == 1)
-        # Nobody waits longer than ten seconds.
+        # Nobody else waits without end.
         for stranger in strangers:
             assert heard_until_the_end(stranger) == b""
 
@@ -301,7 +303,7 @@ def garbage(chance):
         kind, content, chance.randrange(256)), message(kind, content)[:-1]])
 
 
-@pytest.mark.parametrize("rounds", [20, *deep(300)])
+@pytest.mark.parametrize("rounds", [5, *deep(300)])
 def test_garbage_after_the_handshake_ends_its_own_call(lab, peer, rounds):
     chance = random.Random(SEED)
     version = peer.version()
@@ -328,9 +330,11 @@ def test_garbage_after_the_handshake_ends_its_own_call(lab, peer, rounds):
     assert peer.ask(SUBNET + "ListFreeHosts", b"")[1] == code.OK
 
 
-def test_a_message_that_is_too_long_ends_its_call(lab, peer):
+@pytest.mark.parametrize("sizes", [[1 << 17], *deep([1 << 22])],
+                         ids=["128 KiB", "4 MiB"])
+def test_a_message_that_is_too_long_ends_its_call(lab, peer, sizes):
     code = grpc.StatusCode
-    for size in (1 << 17, 1 << 22):
+    for size in sizes:
         for method in METHODS:
             _, refused, why = peer.ask(SUBNET + method, bytes(size))
             assert refused == code.RESOURCE_EXHAUSTED
@@ -479,7 +483,7 @@ FEW = 20
 @pytest.mark.deep
 @pytest.mark.parametrize("said", [b"", SAID, b"\x16\x03\x01\x02\x00\x01"],
                          ids=["nothing", "no handshake", "half a handshake"])
-def test_a_flood_of_strangers_has_descriptors_for_five_seconds(
+def test_a_flood_of_strangers_has_descriptors_for_a_while(
         lab, many_descriptors, said):
     process = serving(lab.daemon)
     threads, descriptors = status_of(process)["Threads"], descriptors_of(process)
@@ -635,13 +639,16 @@ def test_a_head_that_does_not_answer_is_given_up_in_five_seconds(lab, method):
                 in done.stderr)
     # Nobody has what was asked for in vain.
     until(lambda: joined_names(lab) == {"node-1", "node-2"})
+    # The other two had no head either, for as long.
+    for host in ("node-1", "node-2"):
+        until(lambda host=host: state(lab, host) == "ACTIVE")
     talk(lab)
     assert lab.account.run("ibemu", "run", *lab.taking("node-3"), "--",
                            "true").returncode == 0
 
 
 @pytest.mark.deep
-def test_a_machine_that_hangs_is_gone_in_five_seconds(lab):
+def test_a_machine_that_hangs_is_gone(lab):
     driver = lab.drive("node-3")
     until(lambda: state(lab, "node-3") == "ACTIVE")
     os.kill(serving(driver), signal.SIGSTOP)

@@ -114,6 +114,7 @@ def duplicated(account, made_by, seed):
     return by_queue_pair["duplicated"], by_link["duplicated"]
 
 
+@pytest.mark.deep
 def test_the_same_seed_of_the_subnet_gives_the_same_faults_on_all_machines(
         module_account, made_by):
     first, again, other = (duplicated(module_account, made_by, seed)
@@ -185,8 +186,9 @@ def test_the_subnet_manager_and_peers_are_told_of_a_host_that_was_killed(
     until(lambda: is_active(lab, "node-1", elsewhere=True))
     lid = port(lab, "node-1")["lid"]
     ends = start_numbered(lab, numbered(scratch), "node-1", "node-2", count=0,
-                          ack_timeout=14)
+                          ack_timeout=16)
     mark = opensm.mark()
+    assert ends[1].process.poll() is None
     killed.stop(signal.SIGKILL)
     counted = counts(ends[1])
     assert counted["failure"] == "transport retry counter exceeded"

@@ -99,6 +99,7 @@ def test_two_labs_have_hosts_of_a_third(labs, pc7):
     assert not names(labs.account) & {HEAD, PC7, PC8}
 
 
+@pytest.mark.deep
 def test_the_first_that_fails_gives_the_status_of_its_own_lab_alone(labs, pc7):
     done = labs.up(PC8, f"""\
   node-3: {STAYS}
@@ -115,6 +116,7 @@ def test_the_first_that_fails_gives_the_status_of_its_own_lab_alone(labs, pc7):
     assert pc7.process.poll() is None
 
 
+@pytest.mark.deep
 def test_one_that_joins_goes_on_in_the_background_until_it_is_taken_down(labs):
     done = labs.up(PC7, f"  node-2: {STAYS}\n", "--detach")
     assert done.returncode == 0, done
@@ -165,6 +167,7 @@ def test_what_can_not_be_joined_is_told_with_its_line(account):
                         done.stderr), done
 
 
+@pytest.mark.deep
 def test_a_lab_can_not_listen_where_another_does(labs):
     done = labs.account.run("ibemu", "up", write(labs.account, PC7, f"""\
 listen: {labs.address}
@@ -177,6 +180,7 @@ hosts: {{node-1: touch started}}
     assert PC7 not in names(labs.account)
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
 def test_labs_are_on_machines_of_their_own(account):
     """Where port 7471 is free, so nobody names one."""

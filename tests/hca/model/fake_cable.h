@@ -1,4 +1,4 @@
-// A wire whose other end is a test.
+// A cable whose other end is a test.
 #ifndef IBEMU_TESTS_HCA_MODEL_MLX4_FAKE_CABLE_H_
 #define IBEMU_TESTS_HCA_MODEL_MLX4_FAKE_CABLE_H_
 
@@ -61,7 +61,7 @@ class FakeCable : public Cable {
   }
   void SetEnabled(bool new_enabled) override { enabled = new_enabled; }
 
-  // Joins two wires to a cable.
+  // Joins two ends to a cable.
   static void Join(Timers& timers, FakeCable& a, FakeCable& b) {
     a.timers = b.timers = &timers;
     a.peer = &b;

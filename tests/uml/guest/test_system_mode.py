@@ -140,7 +140,7 @@ def is_child(path, process):
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, *deep(signal.SIGTERM)])
-def test_what_a_killed_keeper_of_mounts_leaves_the_next_daemon_takes_away(
+def test_what_a_killed_mount_process_leaves_the_next_daemon_takes_away(
         system, end):
     first = system("back-to-back", ["node-1", "node-2"])
     os.kill(child_of(first.daemon.process.pid), signal.SIGKILL)

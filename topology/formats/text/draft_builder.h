@@ -1,5 +1,5 @@
-// DraftBuilder: the draft of a topology, under construction by readers of
-// foreign formats.
+// DraftBuilder: the builder of a topology's draft, for readers of foreign
+// formats.
 #ifndef IBEMU_TOPOLOGY_FORMATS_TEXT_DRAFT_BUILDER_H_
 #define IBEMU_TOPOLOGY_FORMATS_TEXT_DRAFT_BUILDER_H_
 

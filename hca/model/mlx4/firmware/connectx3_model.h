@@ -34,8 +34,8 @@ class ConnectX3Model : public PciEndpoint, private mlx4::HostMemory {
   // The duration of a software reset, during which the device does not answer.
   static constexpr absl::Duration kResetTime = absl::Milliseconds(100);
 
-  // REQUIRES: `timers` and `wires` outlive this object.  There are one or two
-  // wires, one for each port, port 1's first.
+  // REQUIRES: `timers` and `cables` outlive this object.  There are one or two
+  // cables, one for each port, port 1's first.
   ConnectX3Model(Timers& timers, const std::vector<Cable*>& cables);
 
   // The observer is not owned.

@@ -21,7 +21,7 @@ class Ports {
   using Receive =
       absl::AnyInvocable<void(int port, std::span<const std::byte> packet)>;
 
-  // REQUIRES: `wires` outlive this object.  The first one is port 1's.
+  // REQUIRES: `cables` outlive this object.  The first one is port 1's.
   Ports(const std::vector<Cable*>& cables, EventQueues& events,
         Receive receive);
   ~Ports();
