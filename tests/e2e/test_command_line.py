@@ -236,6 +236,19 @@ def test_a_journal_is_of_a_daemon_that_has_a_subnet(account, words, rule):
     assert rule in done.stderr
 
 
+@pytest.mark.parametrize("option", ["--topology=back-to-back", "--sm=none",
+                                    "--seed=7", "--addresses=10.0.0.0/8"])
+@pytest.mark.parametrize("program, command, status", [
+    (["ibemud"], [], 2), (["ibemu", "run"], ["--", "true"], 125)],
+    ids=["ibemud", "run"])
+def test_who_joins_does_not_say_what_the_subnet_is(account, program, command, status,
+                                                   option):
+    done = account.run(*program, "--join=lab", "--host=any", option, *command,
+                       check=False)
+    assert done.returncode == status
+    assert "--join takes hosts of another daemon's subnet" in done.stderr
+
+
 @pytest.mark.parametrize("words, hint", [
     (["topology", "genrate", "x"], 'did you mean "generate"?'),
     (["topology", "draw", "x"], "there are generate, check, show"),
