@@ -1,7 +1,11 @@
 #!/bin/bash
-# Slurm's Epilog: ends what prolog.sh has begun.
+# Slurm's Epilog: ends what prolog.sh has begun, whatever the job's user has done
+# to it meanwhile.  Nothing of that may drain the node.
 set -euo pipefail
 
+# As in prolog.sh.
+[[ ${PATH@a} = *x* ]] ||
+  export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 : "${IBEMU_JOBS:=/run/ibemu-jobs}"
 place=$IBEMU_JOBS/$SLURM_JOB_ID
 
@@ -10,10 +14,23 @@ as_user=()
 if [ "$EUID" = 0 ]; then
   as_user=(setpriv "--reuid=$SLURM_JOB_UID" "--regid=$SLURM_JOB_GID" --init-groups)
 fi
-pid=$(cat "$place.pid" || true)
-# Its user may have killed the daemon, or stopped it.
-if ! "${as_user[@]}" timeout 5 ibemu stop "--fabric=$place/fabric.sock" &&
-  [ "/proc/$pid/cwd" -ef "$place" ]; then
-  kill -KILL "$pid"
+
+# Who is asked ends in good order.  But another may listen there by now, or
+# nobody, or one that never answers.
+timeout --signal=KILL 5 "${as_user[@]}" ibemu stop "--fabric=$place/fabric.sock" ||
+  true
+
+# The daemon itself, unless its number is that of another process by now.
+pid='' noted=''
+read -r pid noted 2>/dev/null <"$place.daemon" || true
+started=$(sed --null-data 's/.*) //' "/proc/$pid/stat" 2>/dev/null |
+  cut --delimiter=' ' --fields=20 || true)
+if [ -n "$noted" ] && [ "$started" = "$noted" ]; then
+  kill -KILL "$pid" 2>/dev/null || true  # it may just have ended
 fi
-rm --recursive --force "$place" "$place.pid"
+
+# A process of the user may make files in it as long as it finds it.
+ended=$place.ended.$$
+mv --no-target-directory "$place" "$ended"
+rm --recursive --force "$ended" "$place.daemon" ||
+  echo "$ended: a process of the user may still write there: remove it" >&2

@@ -14,7 +14,15 @@ from harness import ROOT, Account, Background, until
 NODES = 8
 EXAMPLES = ROOT / "docs/examples/slurm"
 MUNGED = "/usr/sbin/munged"
+INSTALLED = "/usr/local/sbin"
 CONTROLLER, NODE_DAEMON = "/usr/sbin/slurmctld", "/usr/sbin/slurmd"
+
+
+def with_installed(programs):
+    """What goes before a command of root's, for which our programs are where an
+    administrator installs them: who has no PATH finds them there."""
+    return ["unshare", "--mount", "sh", "-c",
+            f'mount --bind "$1" {INSTALLED} && shift && exec "$@"', "sh", programs]
 
 
 def is_installed():
@@ -54,11 +62,12 @@ PARTITIONS = """\
 PartitionName=all Nodes={names} Default=YES State=UP
 PartitionName=hosts Nodes={names} State=UP
 """
-# An administrator's own, by which jobs of one partition have the examples.
+# An administrator's own, by which jobs of one partition have the examples.  Slurm
+# gives it no PATH.
 SCRIPT = """\
 #!/bin/sh
 [ "$SLURM_JOB_PARTITION" = hosts ] || exit 0
-export PATH="{programs}:$PATH" IBEMU_JOBS="{place}/own/jobs"
+export IBEMU_JOBS="{place}/own/jobs"
 . "{place}/settings"
 exec "{place}/example-{name}.sh"
 """
@@ -110,8 +119,7 @@ class Cluster:
             example = self.place / f"example-{name}.sh"
             example.write_bytes((EXAMPLES / f"{name}.sh").read_bytes())
             script = self.place / name
-            script.write_text(SCRIPT.format(name=name, place=self.place,
-                                            programs=account.programs))
+            script.write_text(SCRIPT.format(name=name, place=self.place))
             for path in (example, script):
                 path.chmod(0o755)
         key = self.place / "munge.key"
@@ -143,7 +151,8 @@ class Cluster:
         start(self.head.inside(self._root), CONTROLLER, "-D").wait_for(
             "Running as primary controller")
         for name, machine in zip(self.names, self._machines):
-            start(machine.inside(self._root), "unshare", "--mount", "sh", "-c",
+            start(machine.inside(self._root), *with_installed(
+                      self.account.programs), "sh", "-c",
                   'mount --bind "$1" own && shift && exec "$@"', "sh", name,
                   NODE_DAEMON, "-D", "-N", name, cwd=self.place)
         until(lambda: self.states() == {"idle"})

@@ -207,7 +207,8 @@ def test_a_node_of_a_job_that_is_cancelled_is_no_host(lab, cluster, on_nodes):
 @pytest.mark.parametrize("signal", ["KILL", "STOP"])
 def test_a_job_may_have_ended_its_daemon(lab, cluster, on_nodes, signal):
     text = on_nodes(
-        f'kill -{signal} $(cat "${{IBEMU_FABRIC%/*}}.pid") && echo done',
+        'read -r pid began <"${IBEMU_FABRIC%/*}.daemon" && '
+        f'kill -{signal} "$pid" && echo done',
         "--nodes=1").wait()
     assert text == "done\n"
     check_nothing_is_left(lab, cluster)
