@@ -265,7 +265,7 @@ std::string BytesOf(const std::vector<std::string>& messages) {
   for (size_t i = 1; i < messages.size(); ++i) {
     v1::FromAdapter message;
     if (!message.ParseFromString(messages[i]) || !message.has_data() ||
-        message.data().size() > kMostAtOnce) {
+        message.data().size() > kMaxAtOnce) {
       break;
     }
     all += message.data();
