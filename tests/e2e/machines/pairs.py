@@ -13,8 +13,13 @@ def exchange(lab, host, client, *command):
     """Runs the command on `host`, its server, and by `client`, the command line
     prefix of another host.  Returns what the server prints."""
     server = lab.start(host, *command)
-    until(lambda: lab.account.run(*client, *command, "localhost",
-                                  check=False).returncode == 0)
+
+    def is_done():
+        assert server.process.poll() in (None, 0), server.output
+        return lab.account.run(*client, *command, "localhost",
+                               check=False).returncode == 0
+
+    until(is_done)
     assert server.wait() == 0, server.output
     return server.output
 
