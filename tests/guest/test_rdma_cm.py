@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 import cm_messages
+from by_address import ended_well
 from harness import Background, until
 from rdma_cm_ends import MODULES, GuestEnd, HostEnd, meet
 from this_machine import command
@@ -103,7 +104,7 @@ def test_they_ping_by_rdma(ends, server, options, version):
     listen = [] if version == 4 else ["-a", "::0"]
     served = serve_rping(serves, "-C", COUNT, *options, *listen)
     said = asks.run("rping", "-c", "-v", "-C", COUNT, "-a", address, *options)
-    assert said.status == 0, said.output
+    assert ended_well(["rping"], said.status, said.output), said.output
     assert_pinged(served.wait().output, said.output)
 
 

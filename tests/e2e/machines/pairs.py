@@ -4,6 +4,7 @@ import json
 import pathlib
 
 import c_programs
+from by_address import ended_well
 from harness import SYSFS_PORT, until
 
 NUMBERED = pathlib.Path(__file__).with_name("numbered.c")
@@ -26,10 +27,15 @@ def exchange(lab, host, client, *command):
 
 def connect_by_name(lab, host, client, count):
     """rping, by the name of the host that its server is on."""
-    server = lab.start(host, "stdbuf", "-oL", "rping", "-s", "-C", str(count), "-v")
-    until(lambda: lab.account.run(*client, "rping", "-c", "-a", host, "-C",
-                                  str(count), check=False).returncode == 0)
-    assert server.wait() == 0, server.output
+    ask = ["rping", "-c", "-a", host, "-C", count]
+    server = lab.start(host, "stdbuf", "-oL", "rping", "-s", "-C", count, "-v")
+
+    def is_done():
+        done = lab.account.run(*client, *ask, check=False)
+        return ended_well(ask, done.returncode, done.stdout + done.stderr)
+
+    until(is_done)
+    assert ended_well(["rping"], server.wait(), server.output), server.output
     assert server.output.count("server ping data") == count
 
 
