@@ -24,7 +24,7 @@ class Machines:
 
     def __init__(self, scratch):
         self.scratch = scratch
-        certificates = scratch / "certificates"
+        certificates = scratch / "machines.certificates"
         subprocess.run([BUILD / "cli/ibemu", "certs", certificates,
                         "head,127.0.0.1", "host"], check=True)
         began = time.monotonic()
@@ -86,7 +86,7 @@ def idle(machines):
     time.sleep(IDLE)
     for name, pids in groups.items():
         share = (cpu_seconds(pids) - before[name]) / IDLE
-        figure(f"idle, {name}: of a processor", share, "", ("less", 0.05))
+        figure(f"idle, {name}: of a processor", share, "")
         figure(f"idle, {name}: memory", memory_mib(pids), "MiB")
 
 
@@ -128,9 +128,9 @@ def cut(machines):
     watches = [Watch(machines.command(number, hosts[0], "ibv_asyncwatch"))
                for number, hosts in enumerate(OF_DAEMON)]
     began = time.monotonic()
-    machines.ibemu("node", "leaf-1", "down")
+    machines.ibemu("node", "pod-1-leaf-1", "down")
     heard = max(watch.heard_of_cut() for watch in watches)
-    machines.ibemu("node", "leaf-1", "up")
+    machines.ibemu("node", "pod-1-leaf-1", "up")
     for watch in watches:
         watch.stop()
     figure("a cut, until programs of all daemons have heard",
@@ -144,10 +144,16 @@ def joined(machines):
 def bench_machines(scratch, _hosts):
     head(f"{HOSTS} hosts of one subnet, by {DAEMONS} daemons that join it", "")
     machines = Machines(scratch)
+    try:
+        measure(machines)
+    finally:
+        machines.stop()
+
+
+def measure(machines):
     figure("until all have joined", machines.seconds, "s")
     figure("hosts that have", joined(machines), "", ("more", HOSTS))
     idle(machines)
     cut(machines)
     figure("ibnetdiscover from a joined host", timed(
         machines, machines.command(0, OF_DAEMON[0][1], "ibnetdiscover")), "s")
-    machines.stop()
