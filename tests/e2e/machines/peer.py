@@ -220,7 +220,12 @@ class Recorder:
             for one in ready:
                 if one is self._listener:
                     caller, _ = self._listener.accept()
-                    called = socket.create_connection(("127.0.0.1", self.target))
+                    try:
+                        called = socket.create_connection(
+                            ("127.0.0.1", self.target))
+                    except OSError:  # as who connects would hear himself
+                        caller.close()
+                        continue
                     other[caller], other[called] = called, caller
                     heard[caller] = bytearray()
                     self.said.append(heard[caller])
