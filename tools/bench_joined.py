@@ -13,6 +13,7 @@ from bench_verbs import SIZES, libfabric_tcp, perftest, ucx_tcp
 
 HOSTS = ["node-1", "node-2"]
 VETH = ["10.98.0.1", "10.98.0.2"]
+LONG = 1 << 30  # bytes: as long as what iperf3 sends in its seconds
 
 
 class Machines:
@@ -91,14 +92,14 @@ class JoinedIbemu(Ibemu):
         self.server.stop()
 
 
-def iperf(machines):
+def iperf(machines, *options):
     """MB/s of one TCP connection."""
     port = str(random.randrange(20000, 60000))
     server = Server(None, machines.on(1, "iperf3", "-s", "-1", "--forceflush",
                                       "-p", port), "listening")
     output = subprocess.run(
         machines.on(0, "iperf3", "-c", machines.addresses[1], "-p", port, "-t",
-                    "2", "-f", "m"),
+                    "2", "-f", "m", *options),
         check=True, text=True, stdout=subprocess.PIPE, timeout=LONGEST).stdout
     server.stop()
     return float(re.search(r"(\S+) Mbits/sec .*receiver", output)[1]) / 8
@@ -167,7 +168,7 @@ def bench_on(machines, scratch):
                perftest(lab, "ib_send_lat", "-s", 8, "-n", 500)[4]}
         for size in SIZES:
             got[f"write, {size >> 10} KiB"] = perftest(
-                lab, "ib_write_bw", "-s", size, "-n", 300, "-t", 32)[3]
+                lab, "ib_write_bw", "-s", size, "-n", LONG // size, "-t", 32)[3]
         lab.stop()
         return got
 
@@ -175,20 +176,24 @@ def bench_on(machines, scratch):
         "leases": lambda: measure([]), "exact": lambda: measure(["--exact"]),
         "encrypted": lambda: measure(["--encrypt"]),
         "iperf3": lambda: iperf(machines),
+        "unpaced": lambda: iperf(machines, "-C", "reno"),
         "qperf": lambda: tcp_latency(machines, 8)})
 
     def of(kind, what):
         return [run[what] for run in runs[kind]]
 
-    for other in ("exact", "encrypted", "TCP"):
+    for other in ("exact", "encrypted", "TCP", "TCP by Reno"):
         head(f"Two hosts with a daemon each, against {other}", other)
         for what in runs["leases"][0]:
             sends = what.startswith("send")
-            theirs = (of(other, what) if other != "TCP" else
-                      runs["qperf"] if sends else runs["iperf3"])
+            theirs = (of(other, what) if not other.startswith("TCP") else
+                      runs["qperf"] if sends else
+                      runs["iperf3" if other == "TCP" else "unpaced"])
             limits = {("exact", True): 0.8, ("exact", False): 1.2,
                       ("encrypted", True): 1, ("encrypted", False): 1,
-                      ("TCP", True): 1, ("TCP", False): 0.8}
+                      ("TCP", True): 1, ("TCP", False): 0.8,
+                      # What TCP does that nothing paces: for comparison.
+                      ("TCP by Reno", True): 1, ("TCP by Reno", False): 0.2}
             report_runs(what, of("leases", what), theirs,
                         "us" if sends else "MB/s", "less" if sends else "more",
                         limits[other, sends])

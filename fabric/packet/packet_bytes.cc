@@ -180,27 +180,8 @@ wire::BaseTransportHeader BthOf(const Packet& packet) {
   return bth;
 }
 
-}  // namespace
-
-uint8_t OpcodeOf(const Transport& transport) {
-  return static_cast<uint8_t>(ServiceBits(transport.service) |
-                              OperationBits(transport));
-}
-
-wire::GlobalRouteHeader GrhOf(const RouteHeader& route, size_t payload) {
-  return {.traffic_class = route.traffic_class,
-          .flow_label = route.flow_label,
-          .payload = static_cast<uint16_t>(payload),
-          .hop_limit = route.hop_limit,
-          .sgid = route.sgid,
-          .dgid = route.dgid};
-}
-
-size_t LengthOf(const Packet& packet) {
-  return size_t{packet.Words()} * 4 + kVcrcBytes;
-}
-
-std::vector<std::byte> BytesOf(const Packet& packet, uint8_t vl) {
+// From LRH to the end of the padded payload, with room for the checksums.
+PacketWriter WithoutCrc(const Packet& packet, uint8_t vl) {
   constexpr size_t kRouting = wire::kBytes<wire::LocalRouteHeader> +
                               wire::kBytes<wire::GlobalRouteHeader>;
   const size_t length = LengthOf(packet);
@@ -224,8 +205,39 @@ std::vector<std::byte> BytesOf(const Packet& packet, uint8_t vl) {
                                     .source_qpn = packet.source_qpn});
     writer.Add(std::span<const std::byte>(packet.mad));
   }
+  return writer;
+}
+
+}  // namespace
+
+uint8_t OpcodeOf(const Transport& transport) {
+  return static_cast<uint8_t>(ServiceBits(transport.service) |
+                              OperationBits(transport));
+}
+
+wire::GlobalRouteHeader GrhOf(const RouteHeader& route, size_t payload) {
+  return {.traffic_class = route.traffic_class,
+          .flow_label = route.flow_label,
+          .payload = static_cast<uint16_t>(payload),
+          .hop_limit = route.hop_limit,
+          .sgid = route.sgid,
+          .dgid = route.dgid};
+}
+
+size_t LengthOf(const Packet& packet) {
+  return size_t{packet.Words()} * 4 + kVcrcBytes;
+}
+
+std::vector<std::byte> BytesOf(const Packet& packet, uint8_t vl) {
+  PacketWriter writer = WithoutCrc(packet, vl);
   writer.AddCrc(InvariantCrc(writer.bytes()), kIcrcBytes);
   writer.AddCrc(VariantCrc(writer.bytes()), kVcrcBytes);
+  return std::move(writer.bytes());
+}
+
+std::vector<std::byte> UncheckedBytesOf(const Packet& packet) {
+  PacketWriter writer = WithoutCrc(packet, 0);
+  writer.AddCrc(0, kIcrcBytes);
   return std::move(writer.bytes());
 }
 

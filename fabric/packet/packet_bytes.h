@@ -18,6 +18,10 @@ namespace ibemu::fabric {
 // The fabric's queue pairs do not number messages: AETH.MSN is 0.
 std::vector<std::byte> BytesOf(const Packet& packet, uint8_t vl);
 
+// Returns the bytes from LRH to ICRC, which is 0, on VL 0: for links that
+// carry bytes unharmed, where nobody checks it.  REQUIRES: a single packet.
+std::vector<std::byte> UncheckedBytesOf(const Packet& packet);
+
 // Returns BTH.OpCode of a packet.  REQUIRES: `transport` is a single packet.
 uint8_t OpcodeOf(const Transport& transport);
 

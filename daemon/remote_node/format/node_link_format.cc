@@ -25,19 +25,21 @@ absl::StatusOr<std::span<const std::byte>> After(
 }  // namespace
 
 std::vector<std::byte> EncodePacket(const fabric::Packet& packet) {
-  constexpr size_t kVcrc = 2;  // bytes
-  std::vector<std::byte> bytes = fabric::BytesOf(packet, 0);
-  bytes.resize(bytes.size() - kVcrc);
-  return bytes;
+  return fabric::UncheckedBytesOf(packet);
+}
+
+void AppendHeader(NodeLinkMessage type, int port, size_t length,
+                  std::vector<std::byte>& bytes) {
+  wire::Append(NodeLinkHeader{.length = static_cast<uint32_t>(length),
+                              .type = type,
+                              .port = static_cast<uint8_t>(port)},
+               bytes);
 }
 
 void AppendMessage(NodeLinkMessage type, int port,
                    std::span<const std::byte> payload,
                    std::vector<std::byte>& bytes) {
-  wire::Append(NodeLinkHeader{.length = static_cast<uint32_t>(payload.size()),
-                              .type = type,
-                              .port = static_cast<uint8_t>(port)},
-               bytes);
+  AppendHeader(type, port, payload.size(), bytes);
   bytes.insert(bytes.end(), payload.begin(), payload.end());
 }
 

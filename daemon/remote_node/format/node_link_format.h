@@ -222,9 +222,14 @@ struct NodeLinkBadKey {
 };
 static_assert(wire::Tiles<NodeLinkBadKey>());
 
-// A packet from LRH to ICRC.  REQUIRES: a single one.
+// A packet from LRH to ICRC, which is 0: the stream carries bytes unharmed.
+// REQUIRES: a single one.
 std::vector<std::byte> EncodePacket(const fabric::Packet& packet);
 
+// The header of a message whose payload has `length` bytes, at the end of
+// `bytes`.
+void AppendHeader(NodeLinkMessage type, int port, size_t length,
+                  std::vector<std::byte>& bytes);
 // One message at the end of `bytes`.
 void AppendMessage(NodeLinkMessage type, int port,
                    std::span<const std::byte> payload,

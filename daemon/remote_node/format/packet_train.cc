@@ -39,26 +39,42 @@ bool Belong(const Packet& first, const Packet& last, uint32_t packets) {
          other.psn == wire::PsnAfter(one.psn, packets - 1);
 }
 
+// The payload of a message kTrain, in parts.
+struct TrainParts {
+  explicit TrainParts(const Packet& packets)
+      : count(packets.Count()),
+        first(EncodePacket(SingleOf(packets, 0))),
+        last(EncodePacket(SingleOf(packets, count - 1))),
+        between(PayloadOf(*packets.transport)
+                    .subspan(packets.transport->payload,
+                             size_t{count - 2} * packets.transport->payload)) {}
+
+  size_t size() const {
+    return wire::kBytes<PacketTrain> + first.size() + last.size() +
+           between.size();
+  }
+  void AppendTo(std::vector<std::byte>& bytes) const {
+    wire::Append(PacketTrain{.packets = count,
+                             .first_bytes = static_cast<uint32_t>(first.size()),
+                             .last_bytes = static_cast<uint32_t>(last.size())},
+                 bytes);
+    for (const Bytes part : {Bytes(first), Bytes(last), between}) {
+      bytes.insert(bytes.end(), part.begin(), part.end());
+    }
+  }
+
+  uint32_t count;
+  std::vector<std::byte> first, last;
+  Bytes between;
+};
+
 }  // namespace
 
 std::vector<std::byte> EncodeTrain(const Packet& packets) {
-  const Transport& transport = *packets.transport;
-  const uint32_t count = packets.Count();
-  const std::vector<std::byte> first = EncodePacket(SingleOf(packets, 0));
-  const std::vector<std::byte> last =
-      EncodePacket(SingleOf(packets, count - 1));
-  const Bytes between = PayloadOf(transport).subspan(
-      transport.payload, size_t{count - 2} * transport.payload);
+  const TrainParts parts(packets);
   std::vector<std::byte> bytes;
-  bytes.reserve(wire::kBytes<PacketTrain> + first.size() + last.size() +
-                between.size());
-  wire::Append(PacketTrain{.packets = count,
-                           .first_bytes = static_cast<uint32_t>(first.size()),
-                           .last_bytes = static_cast<uint32_t>(last.size())},
-               bytes);
-  bytes.insert(bytes.end(), first.begin(), first.end());
-  bytes.insert(bytes.end(), last.begin(), last.end());
-  bytes.insert(bytes.end(), between.begin(), between.end());
+  bytes.reserve(parts.size());
+  parts.AppendTo(bytes);
   return bytes;
 }
 
@@ -114,8 +130,9 @@ void AppendPackets(int port, const Packet& packets,
                    std::vector<std::byte>& bytes) {
   const uint32_t count = packets.Count();
   if (count > 1 && count <= PacketTrain::kMaxPackets) {
-    return AppendMessage(NodeLinkMessage::kTrain, port, EncodeTrain(packets),
-                         bytes);
+    const TrainParts parts(packets);
+    AppendHeader(NodeLinkMessage::kTrain, port, parts.size(), bytes);
+    return parts.AppendTo(bytes);
   }
   for (uint32_t i = 0; i < count; ++i) {
     AppendMessage(NodeLinkMessage::kPacket, port,

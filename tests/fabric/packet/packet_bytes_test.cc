@@ -280,5 +280,17 @@ TEST(PacketBytesTest, OnlyTheMiddleOfAReadHasNoAcknowledge) {
   }
 }
 
+TEST(PacketBytesTest, ALinkThatNobodyChecksHasTheSameBytesWithoutChecksums) {
+  const Packet packet = PacketCarrying(
+      {.psn = 7,
+       .message = std::make_shared<std::vector<std::byte>>(10, std::byte{5}),
+       .size = 10});
+  Bytes expected = BytesOf(packet, 0);
+  constexpr size_t kIcrc = 4, kVcrc = 2;
+  expected.resize(expected.size() - kVcrc - kIcrc);
+  expected.resize(expected.size() + kIcrc);
+  EXPECT_EQ(UncheckedBytesOf(packet), expected);
+}
+
 }  // namespace
 }  // namespace ibemu::fabric
