@@ -6,7 +6,7 @@
 #include "mad/mad_class.h"
 #include "testing/one_port_device.h"
 #include "testing/virtual_timers.h"
-#include "testing/wire.h"
+#include "testing/wired_port.h"
 
 namespace ibemu::mad {
 namespace {

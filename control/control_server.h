@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "base/unique_fd.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "loop/loop.h"
 
 namespace ibemu::control {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "cuse/uverbs/uverbs_files.h"
 #include "daemon/adapters/adapters.h"
 #include "daemon/adapters/host_table.h"

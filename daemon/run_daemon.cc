@@ -20,6 +20,7 @@
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
 #include "control/control_socket.h"
+#include "control/rpc.h"
 #include "control/socket_path.h"
 #include "daemon/hca_backend.h"
 #include "daemon/memory_trim.h"

@@ -7,6 +7,7 @@
 
 #include "base/status_macros.h"
 #include "base/version.h"
+#include "control/rpc.h"
 #include "daemon/fabric_backend.h"
 #include "daemon/hca_backend.h"
 #include "daemon/web/metrics/verbs_metrics.h"

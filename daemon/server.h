@@ -14,7 +14,7 @@
 #include "base/unique_fd.h"
 #include "control/control_server.h"
 #include "control/control_socket.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "daemon/adapters/host_table.h"
 #include "daemon/backend.h"
 #include "daemon/connections/connection_events.h"

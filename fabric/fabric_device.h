@@ -10,7 +10,7 @@
 #include "fabric/agents/sma_notices.h"
 #include "fabric/forwarding/endpoints.h"
 #include "fabric/history/sweep_history.h"
-#include "fabric/subnet/events.h"
+#include "fabric/subnet/fabric_events.h"
 #include "fabric/subnet/subnet.h"
 #include "mad/device.h"
 #include "mad/port.h"

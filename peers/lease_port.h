@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/unique_fd.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "loop/loop.h"
 #include "nlohmann/json.hpp"
 #include "peers/token_connection.h"

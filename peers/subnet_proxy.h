@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "nlohmann/json.hpp"
 #include "peers/lease_port.h"
 #include "peers/subnet.grpc.pb.h"

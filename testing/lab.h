@@ -14,6 +14,7 @@
 #include "fabric/subnet/links.h"
 #include "fabric/subnet/subnet.h"
 #include "mad/port.h"
+#include "testing/inbox.h"
 #include "testing/mad_builder.h"
 #include "testing/topologies.h"
 #include "testing/virtual_timers.h"

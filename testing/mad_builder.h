@@ -1,4 +1,4 @@
-// MADs, clients of agents, and matchers, for tests of mad/ and of what is
+// MADs, and matchers for them, for tests of mad/ and of what is
 // above.
 #ifndef IBEMU_TESTING_MAD_BUILDER_H_
 #define IBEMU_TESTING_MAD_BUILDER_H_
@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
-#include "mad/agent.h"
 #include "mad/port.h"
 #include "mad/wire/mad_header.h"
 #include "mad/wire/rmpp.h"
@@ -88,35 +86,6 @@ inline mad::Outgoing LidGet(int qp, mad::MgmtClass mgmt_class, wire::Lid dlid,
   wire::Encode(header, packet.mad);
   return packet;
 }
-
-// An Inbox keeps what arrives at a port.
-class Inbox : public mad::PortListener {
- public:
-  void OnReceive(const mad::Arrival& arrival) override {
-    arrivals.push_back(arrival);
-  }
-  std::vector<mad::Arrival> arrivals;
-};
-
-// A RecordingClient records what an agent tells its client.
-class RecordingClient : public mad::AgentClient {
- public:
-  void OnMad(mad::Agent& agent, mad::IncomingMessage message) override {
-    receivers.push_back(&agent);
-    inbox.push_back(std::move(message));
-  }
-  void OnSendDone(mad::Agent&, uint64_t cookie) override {
-    done.push_back(cookie);
-  }
-  void OnSendTimeout(mad::Agent&, uint64_t cookie) override {
-    timed_out.push_back(cookie);
-  }
-
-  std::vector<mad::IncomingMessage> inbox;
-  std::vector<mad::Agent*> receivers;  // of each message in `inbox`
-  std::vector<uint64_t> done;
-  std::vector<uint64_t> timed_out;
-};
 
 MATCHER_P(HasTid, tid, "") { return HeaderOf(arg.mad).tid == tid; }
 MATCHER_P(HasMethod, method, "") { return HeaderOf(arg.mad).method == method; }

@@ -28,6 +28,7 @@
 #include "cli/command_line/command_line.h"
 #include "control/client.h"
 #include "control/control_server.h"
+#include "control/method_table.h"
 #include "control/rpc.h"
 #include "launch/descriptor_limit.h"
 #include "launch/hardening.h"

@@ -10,7 +10,6 @@
 #include "base/absl_text.h"
 #include "base/one_line.h"
 #include "base/status_macros.h"
-#include "control/rpc.h"
 #include "daemon/events/event_text.h"
 #include "nlohmann/json.hpp"
 

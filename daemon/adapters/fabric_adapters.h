@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "daemon/adapters/adapters.h"
 #include "fabric/fabric.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "daemon/adapters/host_table.h"
 #include "daemon/capture/link_capture.h"
 #include "fabric/fabric.h"

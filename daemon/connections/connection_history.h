@@ -11,7 +11,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "daemon/adapters/adapters.h"
 #include "nlohmann/json.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "absl/status/statusor.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "daemon/connections/connection_ends.h"
 #include "daemon/connections/connection_table.h"
 #include "nlohmann/json_fwd.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "daemon/events/event_log.h"
 #include "daemon/events/event_stream.h"
 #include "loop/loop.h"

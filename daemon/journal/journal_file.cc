@@ -21,6 +21,7 @@
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
 #include "control/json_text.h"
+#include "control/parameters.h"
 #include "control/rpc.h"
 #include "daemon/journal/journal_statement.h"
 #include "daemon/journal/journal_tables.h"

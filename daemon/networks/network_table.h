@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "daemon/adapters/adapters.h"
 #include "daemon/addresses/address_plan.h"
 #include "daemon/connections/connection_table.h"

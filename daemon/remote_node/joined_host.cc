@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "daemon/remote_node/format/node_link_format.h"
+#include "daemon/remote_node/format/node_link_splitter.h"
 #include "daemon/remote_node/format/packet_train.h"
 #include "daemon/remote_node/meet_host.h"
 #include "fabric/packet/packet_parser.h"

@@ -14,6 +14,7 @@
 #include "control/send_buffer.h"
 #include "daemon/remote_node/fabric_cable.h"
 #include "daemon/remote_node/format/node_link_format.h"
+#include "daemon/remote_node/format/node_link_splitter.h"
 #include "daemon/remote_node/leases/lease_table.h"
 #include "daemon/remote_node/link_latency.h"
 #include "daemon/remote_node/packet_connection.h"

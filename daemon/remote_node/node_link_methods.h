@@ -12,7 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "daemon/adapters/host_table.h"
 #include "daemon/remote_node/leases/lease_table.h"
 #include "daemon/remote_node/leases/meeting_point.h"

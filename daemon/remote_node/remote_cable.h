@@ -20,6 +20,7 @@
 #include "control/client.h"
 #include "control/send_buffer.h"
 #include "daemon/remote_node/format/node_link_format.h"
+#include "daemon/remote_node/format/node_link_splitter.h"
 #include "fabric/packet/packet.h"
 #include "hca/model/cable.h"
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "absl/status/statusor.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "cuse/uverbs/uverbs_files.h"
 #include "daemon/adapters/adapters.h"
 #include "daemon/resources/resource_lists.h"

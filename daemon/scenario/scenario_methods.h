@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "daemon/events/event_log.h"
 #include "daemon/scenario/scenario_plan.h"
 #include "daemon/scenario/scenario_words.h"

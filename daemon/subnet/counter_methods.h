@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "fabric/fabric.h"
 
 namespace ibemu::daemon {

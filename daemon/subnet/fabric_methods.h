@@ -10,7 +10,7 @@
 
 #include "absl/time/time.h"
 #include "base/timers.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "fabric/fabric.h"
 
 namespace ibemu::fabric {

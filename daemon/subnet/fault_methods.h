@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/timers.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "daemon/events/fabric_event_log.h"
 #include "daemon/subnet/adapter_fault.h"
 #include "daemon/subnet/fault_names.h"

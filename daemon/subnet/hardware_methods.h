@@ -4,7 +4,7 @@
 #define IBEMU_DAEMON_SUBNET_HARDWARE_METHODS_H_
 
 #include "absl/status/statusor.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "fabric/fabric.h"
 
 namespace ibemu::daemon {

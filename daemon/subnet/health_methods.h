@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "absl/status/statusor.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "fabric/fabric.h"
 
 namespace ibemu::daemon {

@@ -2,7 +2,7 @@
 #ifndef IBEMU_DAEMON_SUBNET_PATH_METHODS_H_
 #define IBEMU_DAEMON_SUBNET_PATH_METHODS_H_
 
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "fabric/fabric.h"
 
 namespace ibemu::daemon {

@@ -9,7 +9,7 @@
 
 #include "base/unique_fd.h"
 #include "base/worker_pool.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "cuse/rings/ring_set.h"
 #include "cuse/uverbs/uverbs_files.h"
 #include "daemon/adapters/adapters.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "daemon/events/event_log.h"
 #include "daemon/web/view/live_view.h"
 #include "daemon/web/view/loop_questions.h"

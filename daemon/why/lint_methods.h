@@ -4,7 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/timers.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "daemon/why/diagnosis.h"
 #include "daemon/why/ended_contexts.h"
 #include "fabric/fabric.h"

@@ -9,7 +9,7 @@
 
 #include "absl/time/time.h"
 #include "base/timers.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "daemon/why/diagnosis.h"
 #include "daemon/why/mad_history.h"
 #include "daemon/why/refused_calls.h"

@@ -8,7 +8,7 @@
 
 #include "absl/time/time.h"
 #include "fabric/agents/traps.h"
-#include "fabric/subnet/events.h"
+#include "fabric/subnet/fabric_events.h"
 #include "fabric/subnet/links.h"
 #include "fabric/subnet/subnet.h"
 #include "mad/wire/mad_header.h"

@@ -8,7 +8,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/timers.h"
-#include "fabric/subnet/events.h"
+#include "fabric/subnet/fabric_events.h"
+#include "fabric/subnet/mad_sender.h"
 #include "fabric/subnet/subnet.h"
 #include "mad/wire/notice.h"
 #include "wire/layout.h"

@@ -11,7 +11,7 @@
 #include "base/timers.h"
 #include "fabric/faults/fault_lane.h"
 #include "fabric/packet/packet.h"
-#include "fabric/subnet/events.h"
+#include "fabric/subnet/fabric_events.h"
 #include "fabric/subnet/subnet.h"
 #include "wire/types.h"
 

@@ -13,7 +13,7 @@
 #include "base/timers.h"
 #include "fabric/faults/fault_lane.h"
 #include "fabric/faults/fault_place.h"
-#include "fabric/subnet/events.h"
+#include "fabric/subnet/fabric_events.h"
 #include "fabric/subnet/subnet.h"
 
 namespace ibemu::fabric {

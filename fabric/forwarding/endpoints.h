@@ -11,7 +11,8 @@
 #include "fabric/forwarding/forwarder.h"
 #include "fabric/forwarding/management_service.h"
 #include "fabric/forwarding/remote_agents.h"
-#include "fabric/subnet/events.h"
+#include "fabric/subnet/fabric_events.h"
+#include "fabric/subnet/mad_sender.h"
 #include "mad/port.h"
 
 namespace ibemu::fabric {

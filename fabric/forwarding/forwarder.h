@@ -19,7 +19,7 @@
 #include "fabric/forwarding/flight_queue.h"
 #include "fabric/forwarding/packet_tap.h"
 #include "fabric/packet/packet.h"
-#include "fabric/subnet/events.h"
+#include "fabric/subnet/fabric_events.h"
 #include "fabric/subnet/fabric_watcher.h"
 #include "fabric/subnet/links.h"
 #include "fabric/subnet/subnet.h"

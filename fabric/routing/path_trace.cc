@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "fabric/subnet/forwarding_table.h"
+#include "fabric/subnet/linear_table.h"
 #include "mad/wire/port_info.h"
 
 namespace ibemu::fabric {

@@ -5,7 +5,7 @@
 #include "fabric/sa/directory.h"
 #include "fabric/sa/multicast_groups.h"
 #include "fabric/sa/sa_request.h"
-#include "fabric/subnet/events.h"
+#include "fabric/subnet/fabric_events.h"
 #include "mad/wire/mad_header.h"
 #include "mad/wire/sa_records.h"
 

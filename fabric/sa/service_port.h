@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "fabric/subnet/events.h"
+#include "fabric/subnet/mad_sender.h"
 #include "fabric/subnet/subnet.h"
 #include "mad/device.h"
 

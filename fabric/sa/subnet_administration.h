@@ -20,7 +20,8 @@
 #include "fabric/sa/service_port.h"
 #include "fabric/sa/subscriptions.h"
 #include "fabric/sm/subnet_observer.h"
-#include "fabric/subnet/events.h"
+#include "fabric/subnet/fabric_events.h"
+#include "fabric/subnet/mad_sender.h"
 #include "mad/host.h"
 
 namespace ibemu::fabric {

@@ -11,7 +11,7 @@
 #include "absl/functional/any_invocable.h"
 #include "base/timers.h"
 #include "fabric/sm/sm_state_machine.h"
-#include "fabric/subnet/events.h"
+#include "fabric/subnet/mad_sender.h"
 #include "mad/address.h"
 #include "mad/wire/sm_info.h"
 #include "mad/wire/smp.h"

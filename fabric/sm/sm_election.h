@@ -14,7 +14,7 @@
 #include "fabric/sm/sm_state_machine.h"
 #include "fabric/sm/subnet_observer.h"
 #include "fabric/sm/subnet_reach.h"
-#include "fabric/subnet/events.h"
+#include "fabric/subnet/mad_sender.h"
 #include "fabric/subnet/subnet.h"
 #include "mad/port.h"
 #include "mad/wire/sm_info.h"

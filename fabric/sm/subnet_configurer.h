@@ -10,7 +10,7 @@
 #include "fabric/routing/min_hop_router.h"
 #include "fabric/sm/multicast_router.h"
 #include "fabric/sm/subnet_reach.h"
-#include "fabric/subnet/events.h"
+#include "fabric/subnet/fabric_events.h"
 #include "fabric/subnet/links.h"
 #include "fabric/subnet/subnet.h"
 

@@ -11,8 +11,9 @@
 #include "fabric/sm/sm_election.h"
 #include "fabric/sm/subnet_observer.h"
 #include "fabric/sm/subnet_sweeper.h"
-#include "fabric/subnet/events.h"
+#include "fabric/subnet/fabric_events.h"
 #include "fabric/subnet/links.h"
+#include "fabric/subnet/mad_sender.h"
 #include "fabric/subnet/subnet.h"
 #include "mad/wire/smp.h"
 

@@ -13,7 +13,7 @@
 #include "fabric/sm/sm_election.h"
 #include "fabric/sm/subnet_configurer.h"
 #include "fabric/sm/subnet_observer.h"
-#include "fabric/subnet/events.h"
+#include "fabric/subnet/fabric_events.h"
 #include "fabric/subnet/links.h"
 #include "fabric/subnet/subnet.h"
 

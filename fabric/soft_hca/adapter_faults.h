@@ -9,7 +9,7 @@
 #include "fabric/soft_hca/faults/event_faults.h"
 #include "fabric/soft_hca/faults/resource_faults.h"
 #include "fabric/soft_hca/faults/work_request_faults.h"
-#include "fabric/subnet/events.h"
+#include "fabric/subnet/fabric_events.h"
 #include "fabric/subnet/subnet.h"
 
 namespace ibemu::fabric {

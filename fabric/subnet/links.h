@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "absl/container/flat_hash_map.h"
-#include "fabric/subnet/events.h"
+#include "fabric/subnet/fabric_events.h"
 #include "fabric/subnet/subnet.h"
 
 namespace ibemu::fabric {

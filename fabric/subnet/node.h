@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "fabric/subnet/forwarding_table.h"
+#include "fabric/subnet/linear_table.h"
+#include "fabric/subnet/multicast_table.h"
 #include "fabric/subnet/port_counters.h"
 #include "mad/wire/node_info.h"
 #include "mad/wire/port_info.h"

@@ -16,9 +16,10 @@
 #include "absl/status/statusor.h"
 #include "base/unique_fd.h"
 #include "hca/bus/mapped_bar.h"
+#include "hca/bus/page_map.h"
 #include "hca/bus/pci_function.h"
 #include "hca/bus/pci_sysfs.h"
-#include "hca/bus/physical_memory.h"
+#include "hca/bus/physical_run.h"
 
 namespace ibemu::hca {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/unique_fd.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 
 namespace ibemu::daemon {
 

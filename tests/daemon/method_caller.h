@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "nlohmann/json.hpp"
 #include "tests/daemon/nobody.h"
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "control/rpc.h"
+#include "control/method_table.h"
 
 namespace ibemu::daemon {
 

@@ -7,6 +7,7 @@
 #include "mad/host.h"
 #include "testing/lab.h"
 #include "testing/mad_builder.h"
+#include "testing/recording_client.h"
 
 namespace ibemu::fabric {
 namespace {

@@ -5,7 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/subnet/events.h"
+#include "fabric/subnet/fabric_events.h"
+#include "fabric/subnet/mad_sender.h"
 #include "topology/topology.h"
 
 namespace ibemu::fabric {

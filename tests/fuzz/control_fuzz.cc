@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/absl_text.h"
+#include "control/method_table.h"
 #include "control/rpc.h"
 #include "daemon/adapters/fabric_adapters.h"
 #include "daemon/connections/connection_history.h"

@@ -21,6 +21,7 @@
 
 #include "daemon/remote_node/fabric_cable.h"
 #include "daemon/remote_node/format/node_link_format.h"
+#include "daemon/remote_node/format/node_link_splitter.h"
 #include "daemon/remote_node/format/packet_train.h"
 #include "daemon/remote_node/leases/lease_table.h"
 #include "daemon/remote_node/node_link_host.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "daemon/remote_node/format/node_link_format.h"
+#include "daemon/remote_node/format/node_link_splitter.h"
 #include "daemon/remote_node/format/packet_train.h"
 #include "fabric/packet/packet_bytes.h"
 #include "fabric/packet/packet_parser.h"

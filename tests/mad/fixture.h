@@ -11,6 +11,7 @@
 #include "mad/mad_class.h"
 #include "testing/fake_device.h"
 #include "testing/mad_builder.h"
+#include "testing/recording_client.h"
 #include "testing/virtual_timers.h"
 
 namespace ibemu::mad {

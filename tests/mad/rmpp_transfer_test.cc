@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "testing/faulty_port.h"
 #include "testing/one_port_device.h"
-#include "testing/wire.h"
+#include "testing/wired_port.h"
 #include "tests/mad/fixture.h"
 
 namespace ibemu::mad {

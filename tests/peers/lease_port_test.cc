@@ -20,7 +20,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "launch/pass_descriptor.h"
 #include "loop/epoll_loop.h"
 #include "nlohmann/json.hpp"

@@ -278,32 +278,6 @@ std::vector<std::byte> EncodeBadKey(const mad::BadKey& bad);
 // Errors: InvalidArgument.
 absl::StatusOr<mad::BadKey> DecodeBadKey(std::span<const std::byte> payload);
 
-// A NodeLinkSplitter cuts a stream into messages.
-class NodeLinkSplitter {
- public:
-  struct Message {
-    NodeLinkMessage type;
-    int port;
-    std::vector<std::byte> payload;
-  };
-
-  NodeLinkSplitter() = default;
-  // `longest`: bytes of a message's payload at most.
-  explicit NodeLinkSplitter(size_t longest) : longest_(longest) {}
-
-  void Add(std::span<const std::byte> bytes);
-  // Moves the next message to `message`.  Returns false if there is no whole
-  // one yet.
-  //
-  // Errors: InvalidArgument for one that is too long: the stream is lost.
-  absl::StatusOr<bool> Next(Message& message);
-
- private:
-  size_t longest_ = NodeLinkHeader::kLongest;
-  std::vector<std::byte> bytes_;
-  size_t taken_ = 0;
-};
-
 }  // namespace ibemu::daemon
 
 #endif  // IBEMU_DAEMON_REMOTE_NODE_FORMAT_NODE_LINK_FORMAT_H_

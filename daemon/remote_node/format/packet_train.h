@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "daemon/remote_node/format/node_link_format.h"
+#include "daemon/remote_node/format/node_link_splitter.h"
 #include "fabric/packet/packet.h"
 #include "wire/layout.h"
 

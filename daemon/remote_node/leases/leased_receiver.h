@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "base/unique_fd.h"
 #include "daemon/remote_node/format/node_link_format.h"
+#include "daemon/remote_node/format/node_link_splitter.h"
 #include "daemon/remote_node/leases/message_receiver.h"
 #include "fabric/forwarding/clear_path.h"
 #include "fabric/packet/packet.h"

@@ -13,7 +13,7 @@
 #include "absl/time/time.h"
 #include "base/timers.h"
 #include "base/unique_fd.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "nlohmann/json.hpp"
 
 namespace ibemu::daemon {

@@ -8,6 +8,7 @@
 #include "base/timers.h"
 #include "base/unique_fd.h"
 #include "daemon/remote_node/format/node_link_format.h"
+#include "daemon/remote_node/format/node_link_splitter.h"
 #include "daemon/remote_node/format/packet_train.h"
 #include "loop/loop.h"
 

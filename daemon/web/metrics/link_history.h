@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/timers.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "daemon/web/metrics/load_meter.h"
 #include "fabric/fabric.h"
 

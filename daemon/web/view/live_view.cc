@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "control/rpc.h"
 #include "daemon/web/view/page_files.h"
 #include "daemon/web/view/page_headers.h"
 #include "daemon/web/view/view_calls.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "daemon/events/event_log.h"
 #include "daemon/web/view/event_backlog.h"
 #include "daemon/web/view/loop_questions.h"

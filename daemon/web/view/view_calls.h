@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "control/rpc.h"
+#include "control/method_table.h"
 
 namespace ibemu::daemon {
 

@@ -18,6 +18,7 @@
 
 #include "daemon/remote_node/fabric_cable.h"
 #include "daemon/remote_node/format/node_link_format.h"
+#include "daemon/remote_node/format/node_link_splitter.h"
 #include "daemon/remote_node/format/packet_train.h"
 #include "daemon/remote_node/node_link_host.h"
 #include "daemon/remote_node/remote_cable.h"
@@ -28,6 +29,7 @@
 #include "mad/wire/node_info.h"
 #include "mad/wire/notice.h"
 #include "mad/wire/smp.h"
+#include "testing/inbox.h"
 #include "testing/lab.h"
 #include "testing/mad_builder.h"
 #include "testing/socket_pair.h"

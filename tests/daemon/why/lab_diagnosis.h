@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "control/rpc.h"
+#include "control/method_table.h"
 #include "daemon/adapters/fabric_adapters.h"
 #include "daemon/adapters/host_table.h"
 #include "daemon/why/diagnosis.h"

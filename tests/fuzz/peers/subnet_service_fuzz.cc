@@ -23,6 +23,7 @@
 #include "base/secret.h"
 #include "control/client.h"
 #include "control/control_server.h"
+#include "control/method_table.h"
 #include "control/rpc.h"
 #include "loop/epoll_loop.h"
 #include "nlohmann/json.hpp"

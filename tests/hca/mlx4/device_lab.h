@@ -16,6 +16,7 @@
 #include "mad/wire/smp.h"
 #include "testing/mad_builder.h"
 #include "testing/mlx4_machine.h"
+#include "testing/recording_client.h"
 
 namespace ibemu::hca::mlx4 {
 

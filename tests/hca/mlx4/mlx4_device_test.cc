@@ -17,6 +17,7 @@
 #include "mad/wire/port_info.h"
 #include "mad/wire/smp.h"
 #include "testing/mad_builder.h"
+#include "testing/recording_client.h"
 #include "tests/hca/mlx4/device_lab.h"
 #include "tests/hca/mlx4/troubled_function.h"
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "daemon/remote_node/format/node_link_splitter.h"
+
 namespace ibemu::daemon {
 namespace {
 

@@ -14,6 +14,7 @@
 #include "mad/host.h"
 #include "testing/lab.h"
 #include "testing/mad_builder.h"
+#include "testing/recording_client.h"
 #include "tests/daemon/hca_adapters_lab.h"
 
 namespace ibemu::daemon {

@@ -1,17 +1,10 @@
-#include "fabric/subnet/forwarding_table.h"
+#include "fabric/subnet/multicast_table.h"
 
 #include <cassert>
 
 namespace ibemu::fabric {
 namespace {
 
-LinearTable::Block NoPorts() {
-  LinearTable::Block block;
-  block.fill(LinearTable::kNoPort);
-  return block;
-}
-
-const LinearTable::Block kNoPorts = NoPorts();
 constexpr MulticastTable::Block kNoMembers{};
 
 uint32_t MulticastIndex(wire::Lid lid) {
@@ -20,26 +13,6 @@ uint32_t MulticastIndex(wire::Lid lid) {
 }
 
 }  // namespace
-
-const LinearTable::Block& LinearTable::block(uint32_t index) const {
-  if (index >= blocks_.size() || !blocks_[index]) return kNoPorts;
-  return *blocks_[index];
-}
-
-void LinearTable::SetBlock(uint32_t index, const Block& entries) {
-  Edit(index) = entries;
-}
-
-void LinearTable::Set(wire::Lid lid, uint8_t port) {
-  const auto number = static_cast<uint16_t>(lid);
-  Edit(number / kBlockEntries)[number % kBlockEntries] = port;
-}
-
-LinearTable::Block& LinearTable::Edit(uint32_t index) {
-  if (index >= blocks_.size()) blocks_.resize(index + 1);
-  if (!blocks_[index]) blocks_[index] = std::make_unique<Block>(kNoPorts);
-  return *blocks_[index];
-}
 
 bool MulticastTable::Contains(wire::Lid lid, int port) const {
   const uint32_t index = MulticastIndex(lid);

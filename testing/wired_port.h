@@ -1,6 +1,6 @@
-// A pair of ports that are connected to each other.
-#ifndef IBEMU_TESTING_WIRE_H_
-#define IBEMU_TESTING_WIRE_H_
+// WiredPort: one of two ports that are connected to each other.
+#ifndef IBEMU_TESTING_WIRED_PORT_H_
+#define IBEMU_TESTING_WIRED_PORT_H_
 
 #include <cstdint>
 
@@ -41,4 +41,4 @@ class WiredPort : public FakePort {
 
 }  // namespace ibemu::testing
 
-#endif  // IBEMU_TESTING_WIRE_H_
+#endif  // IBEMU_TESTING_WIRED_PORT_H_

@@ -1,7 +1,9 @@
-// FabricEvents and MadSender: synchronous calls from one part of the fabric to
-// the others.  Fabric implements FabricEvents, Endpoints implements MadSender.
-#ifndef IBEMU_FABRIC_SUBNET_EVENTS_H_
-#define IBEMU_FABRIC_SUBNET_EVENTS_H_
+// FabricEvents: synchronous calls from parts of the fabric to the whole, which
+// Fabric implements.
+#ifndef IBEMU_FABRIC_SUBNET_FABRIC_EVENTS_H_
+#define IBEMU_FABRIC_SUBNET_FABRIC_EVENTS_H_
+
+#include <cstdint>
 
 #include "fabric/subnet/fabric_watcher.h"
 #include "fabric/subnet/node.h"
@@ -10,7 +12,7 @@
 
 namespace ibemu::fabric {
 
-// The receiver of state changes in the fabric.
+// FabricEvents are the receiver of state changes in the fabric.
 class FabricEvents {
  public:
   virtual ~FabricEvents() = default;
@@ -43,16 +45,6 @@ class FabricEvents {
                        uint32_t /*fault*/) {}
 };
 
-// The sender of MADs from the fabric's own nodes: answers and traps.
-class MadSender {
- public:
-  virtual ~MadSender() = default;
-
-  // Sends like mad::Port::Transmit(), from an end port of any node (port 0 of a
-  // switch).  Nothing is delivered before the call returns.
-  virtual void SendMad(PortId from, const mad::Outgoing& packet) = 0;
-};
-
 }  // namespace ibemu::fabric
 
-#endif  // IBEMU_FABRIC_SUBNET_EVENTS_H_
+#endif  // IBEMU_FABRIC_SUBNET_FABRIC_EVENTS_H_
