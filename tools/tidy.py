@@ -6,7 +6,8 @@ tree that compiles some sources joined (unity): most of the time goes into the
 headers of libraries, and joined files have each once.  `changes` looks at those
 that differ from the commit BASE, those of programs and the most changed ones
 first, no more than MOST, and without the checks that walk all paths of each
-function, which take half of the time.  Its BUILD compiles each file by itself.
+function, which take half of the time.  A header that has no source of its name is
+seen in one that includes it.  Its BUILD compiles each file by itself.
 
 What was clean is remembered by content, of all headers as well, below
 $XDG_CACHE_HOME: so a second look takes as long as what changed since.  What
@@ -20,6 +21,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -31,6 +33,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MOST = 12  # files: two minutes on two processors, more of tests
 QUICK = "-clang-analyzer-*"
 ROOMS = "bench", "tests"  # with checks of their own
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 JOINED = "-bugprone-suspicious-include"  # of .cc files
 CLEAN = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or
                      pathlib.Path.home() / ".cache") / "ibemu" / "clang-tidy"
@@ -69,12 +72,58 @@ def changed(base):
     return found
 
 
+def includers():
+    """{header: what includes it by itself} of the files that git knows."""
+    names = subprocess.run(["git", "ls-files", "-z", "--", "*.cc", "*.h"],
+                           check=True, capture_output=True, text=True,
+                           cwd=ROOT).stdout.split("\0")
+    files = {pathlib.Path(name) for name in names if (ROOT / name).is_file()}
+    found = {}
+    for file in files:
+        for name in INCLUDE.findall((ROOT / file).read_text()):
+            for header in pathlib.Path(name), file.parent / name:
+                if header in files:
+                    found.setdefault(header, set()).add(file)
+    return found
+
+
+def distances(header, users):
+    """{file: how many includes lead from it to this header}, the nearest first."""
+    steps = {header: 0}
+    for file in (order := [header]):
+        for user in users.get(file, ()):
+            if user not in steps:
+                steps[user] = steps[file] + 1
+                order.append(user)
+    return steps
+
+
+def stand_in(header, sources, chosen, users):
+    """The source in which to look at this header, which has none of its name; None
+    where no source includes it.  One of a room that has all checks, if there is
+    one; one that is looked at anyway costs nothing; else the nearest, of the
+    header's folder rather than of another."""
+    steps = distances(header, users)
+    return min((source for source in sources if source in steps), default=None,
+               key=lambda source: (
+                   source.parts[0] in ROOMS, source not in chosen, steps[source],
+                   source.parent != header.parent, source))
+
+
 def touched(sources, base):
-    """The sources to look at: what changed, and what a changed header is of."""
+    """The sources to look at: what changed, and what a changed header is of or
+    is seen in."""
     by_stem = {source.with_suffix(""): source for source in sources}
-    lines = {}
+    lines, others = {}, {}
     for path, count in changed(base).items():
         source = by_stem.get(path.with_suffix(""))
+        if source:
+            lines[source] = lines.get(source, 0) + count
+        elif path.suffix == ".h":
+            others[path] = count
+    users = includers() if others else {}
+    for header, count in sorted(others.items()):
+        source = stand_in(header, sources, lines, users)
         if source:
             lines[source] = lines.get(source, 0) + count
     programs_first = sorted(lines, key=lambda source: (
