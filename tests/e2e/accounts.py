@@ -7,6 +7,7 @@ import tempfile
 
 import pytest
 
+import own_network
 from harness import FRONT_END, Account, ROOT
 
 NOBODY = 65534
@@ -56,7 +57,7 @@ def make_account(name, scratch, programs):
     if name == "plain" and os.geteuid() == 0:
         prefix, owner = PLAIN, NOBODY
     elif name == "plain":
-        prefix, owner = [], os.geteuid()
+        prefix, owner = own_network.WITHOUT_RIGHTS, os.geteuid()
     elif os.geteuid() == 0:
         prefix, owner = [], 0
     else:

@@ -14,12 +14,14 @@ IFF_UP = 1
 TUNSETIFF = 0x400454ca
 IFF_TUN = 1
 SIOCSIFADDR = 0x8916
+# Before a command that has no part in what tools/own_networks gives.
+WITHOUT_RIGHTS = ["setpriv", "--inh-caps=-all", "--ambient-caps=-all", "--"]
 ADDRESS = bytes([192, 0, 2, 1])  # for examples: RFC 5737
 
 
 def enter():
     """For the calling thread and what it starts: a loopback interface and
-    nothing else.  Needs root."""
+    nothing else.  Needs root, or tools/own_networks."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWNET) != 0:
         number = ctypes.get_errno()
@@ -35,7 +37,7 @@ def interface_ioctl(request, name, value):
 
 @contextlib.contextmanager
 def one_more_interface():
-    """Beside the loopback; it leads nowhere.  Needs root."""
+    """Beside the loopback; it leads nowhere.  Needs the same."""
     with open("/dev/net/tun", "r+b", buffering=0) as tun:
         fcntl.ioctl(tun, TUNSETIFF, struct.pack("16sh22x", b"more", IFF_TUN))
         interface_ioctl(SIOCSIFADDR, b"more",
