@@ -16,6 +16,8 @@ before it is named, so there are no circles.  Beyond that:
 - no two headers define a class, a struct or an enum of one name at namespace
   level: one name is one thing;
 - a meson.build names each source of a room, each test and each fuzz target;
+- the tests of a room are in the folder of its path in tests/, and one that has a
+  header's name is in that of this header;
 - a folder holds at most 35 files and has a README.md;
 - the table of ARCHITECTURE.md names no room above one that it includes."""
 
@@ -49,6 +51,8 @@ CLOCK_FILES = {
     "peers/subnet_proxy.cc",
     "topology/formats/progress_line.cc",
 }
+# Of an interface: rooms that implement it run them.
+SUITES = {"verbs/providers"}
 MOST_FILES = 35
 # What a list of names leaves out of "NAME_fuzz.cc" and the like.
 ENDINGS = "", "_main", "_test", "_fuzz"
@@ -216,6 +220,35 @@ def uncompiled(root):
                    "names it, so nothing compiles it")
 
 
+def misplaced(root):
+    """Complaints about unit tests that are elsewhere than what they test: the
+    header of their name, where they include it or both have the same room of the
+    top level."""
+    rooms, _ = declared(*read_rooms(root))
+    headers = {}
+    for room in rooms:
+        for path in (root / room).glob("*.h"):
+            headers.setdefault(path.stem, []).append(room)
+    tests = root / "tests"
+    for path in sorted(tests.rglob("*_test.cc")):
+        folder = path.parent.relative_to(tests).as_posix()
+        if folder in SUITES:
+            continue
+        where = path.relative_to(root).as_posix()
+        if folder not in rooms:
+            yield (f"{where}: folders of tests/ are those of rooms, and there is "
+                   f"no room {folder}/")
+            continue
+        name, text = path.stem.removesuffix("_test"), path.read_text()
+        homes = sorted(
+            room for room in headers.get(name, ())
+            if room.split("/")[0] == folder.split("/")[0] or
+            f'#include "{room}/{name}.h"' in text)
+        if homes and folder not in homes:
+            yield (f"{where}: the test of {homes[0]}/{name}.h belongs to "
+                   f"tests/{homes[0]}/")
+
+
 def disordered(root):
     """Complaints about rooms that include what stands below them in the map."""
     rooms, _ = declared(*read_rooms(root))
@@ -264,6 +297,6 @@ if __name__ == "__main__":
     tree = pathlib.Path(sys.argv[1])
     sys.exit("\n".join([*violations(tree), *headerless(tree),
                         *untitled(tree), *namesakes(tree),
-                        *uncompiled(tree), *disordered(tree),
-                        *untold(tree)])
+                        *uncompiled(tree), *misplaced(tree),
+                        *disordered(tree), *untold(tree)])
              or 0)

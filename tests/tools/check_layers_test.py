@@ -48,6 +48,7 @@ class CheckLayersTest(unittest.TestCase):
                 *check_layers.headerless(self.root),
                 *check_layers.untitled(self.root),
                 *check_layers.namesakes(self.root),
+                *check_layers.misplaced(self.root),
                 *check_layers.disordered(self.root),
                 *check_layers.untold(self.root)]
 
@@ -180,6 +181,34 @@ class CheckLayersTest(unittest.TestCase):
         self.write("tests/fuzz/meson.build",
                    "fuzzers = {'pidfd': [], 'below/inotify': []}\n")
         self.assertEqual(list(check_layers.uncompiled(self.root)), [])
+
+    def test_tests_in_the_folders_of_their_rooms(self):
+        self.write("tests/hca/mlx4/core_test.cc", '#include "hca/mlx4/core.h"\n')
+        self.write("tests/hca/model/core_test.cc", "")
+        self.write("tests/hca/mlx4/golden_test.cc", "")
+        self.write("tests/base/core_test.cc", "")  # of something else
+        self.write("tests/verbs/providers/core_test.cc", "")
+        self.assertEqual(self.complaints(), [])
+
+    def test_a_test_in_a_folder_that_is_no_rooms(self):
+        self.write("tests/hca/golden_test.cc", "")
+        self.assertEqual(self.complaints(), [
+            "tests/hca/golden_test.cc: folders of tests/ are those of rooms, and "
+            "there is no room hca/"])
+
+    def test_a_test_that_is_beside_the_folder_of_its_header(self):
+        self.write("hca/model/icm.h", '#include "base/random.h"\n')
+        self.write("tests/hca/mlx4/icm_test.cc", "")
+        self.assertEqual(self.complaints(), [
+            "tests/hca/mlx4/icm_test.cc: the test of hca/model/icm.h belongs to "
+            "tests/hca/model/"])
+
+    def test_a_test_that_is_far_from_the_header_it_includes(self):
+        self.write("tests/hca/model/random_test.cc",
+                   '#include "base/random.h"\n')
+        self.assertEqual(self.complaints(), [
+            "tests/hca/model/random_test.cc: the test of base/random.h belongs to "
+            "tests/base/"])
 
     def test_a_map_that_has_a_room_above_what_it_includes(self):
         self.map("hca/model", "base", "hca")

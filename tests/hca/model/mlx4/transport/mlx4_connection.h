@@ -1,6 +1,6 @@
 // A connection between two modelled adapters.
-#ifndef IBEMU_TESTS_HCA_MODEL_MLX4_CONNECTION_H_
-#define IBEMU_TESTS_HCA_MODEL_MLX4_CONNECTION_H_
+#ifndef IBEMU_TESTS_HCA_MODEL_MLX4_TRANSPORT_MLX4_CONNECTION_H_
+#define IBEMU_TESTS_HCA_MODEL_MLX4_TRANSPORT_MLX4_CONNECTION_H_
 
 #include <gtest/gtest.h>
 
@@ -69,4 +69,4 @@ class Mlx4Connection : public ::testing::Test {
 
 }  // namespace ibemu::hca::model
 
-#endif  // IBEMU_TESTS_HCA_MODEL_MLX4_CONNECTION_H_
+#endif  // IBEMU_TESTS_HCA_MODEL_MLX4_TRANSPORT_MLX4_CONNECTION_H_

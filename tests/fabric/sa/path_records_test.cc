@@ -1,10 +1,10 @@
-#include "mad/wire/sa_paths.h"
+#include "fabric/sa/path_records.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fabric/routing/path_rate.h"
-#include "fabric/sa/path_records.h"
+#include "mad/wire/sa_paths.h"
 #include "tests/fabric/sa/sa_fixture.h"
 
 namespace ibemu::fabric {
@@ -19,14 +19,14 @@ constexpr uint64_t kGids =
 constexpr uint64_t kLids =
     kComponentBit<&PathRecord::slid> | kComponentBit<&PathRecord::dlid>;
 
-class SaPathsTest : public SaTest {
+class PathRecordsTest : public SaTest {
  protected:
   PathRecord Between() {
     return {.dgid = GidOf(kOtherHost), .sgid = GidOf(kHost)};
   }
 };
 
-TEST_F(SaPathsTest, FindsThePathBetweenTwoGids) {
+TEST_F(PathRecordsTest, FindsThePathBetweenTwoGids) {
   const auto answer = Ask(Method::kGet, Between(), kGids);
   ASSERT_EQ(answer.status(), MadStatus::kOk);
   const PathRecord path = answer.As<PathRecord>()[0];
@@ -40,7 +40,7 @@ TEST_F(SaPathsTest, FindsThePathBetweenTwoGids) {
   EXPECT_TRUE(path.reversible);
 }
 
-TEST_F(SaPathsTest, APathToItselfTakesNoTime) {
+TEST_F(PathRecordsTest, APathToItselfTakesNoTime) {
   const auto answer =
       Ask(Method::kGet, PathRecord{.dlid = LidOf(kHost), .slid = LidOf(kHost)},
           kLids);
@@ -48,19 +48,19 @@ TEST_F(SaPathsTest, APathToItselfTakesNoTime) {
   EXPECT_EQ(answer.As<PathRecord>()[0].packet_life_time, 0);
 }
 
-TEST_F(SaPathsTest, FindsAllPathsOfAPortAndOfAll) {
+TEST_F(PathRecordsTest, FindsAllPathsOfAPortAndOfAll) {
   EXPECT_THAT(Table(Between(), kComponentBit<&PathRecord::sgid>), SizeIs(4));
   EXPECT_THAT(Table<PathRecord>(), SizeIs(16));
 }
 
-TEST_F(SaPathsTest, TellsNoPathThatTheTablesDoNotHave) {
+TEST_F(PathRecordsTest, TellsNoPathThatTheTablesDoNotHave) {
   fabric_.subnet().node(kSwitch).sw->linear.Set(LidOf(kOtherHost),
                                                 LinearTable::kNoPort);
   EXPECT_EQ(Ask(Method::kGet, Between(), kGids).status(),
             MadStatus::kSaNoRecords);
 }
 
-TEST_F(SaPathsTest, ComparesMtuAndRateAsTheSelectorSays) {
+TEST_F(PathRecordsTest, ComparesMtuAndRateAsTheSelectorSays) {
   constexpr uint64_t kMtu = kComponentBit<&PathRecord::mtu_selector> |
                             kComponentBit<&PathRecord::mtu>;
   constexpr uint64_t kRate = kComponentBit<&PathRecord::rate_selector> |
@@ -79,7 +79,7 @@ TEST_F(SaPathsTest, ComparesMtuAndRateAsTheSelectorSays) {
             MadStatus::kSaRequestInvalid);
 }
 
-TEST_F(SaPathsTest, GivesOnlyPathsOfAPartitionThatBothAreIn) {
+TEST_F(PathRecordsTest, GivesOnlyPathsOfAPartitionThatBothAreIn) {
   PathRecord wanted = Between();
   wanted.p_key = 0x8001;
   constexpr uint64_t kMask = kGids | kComponentBit<&PathRecord::p_key>;
@@ -89,7 +89,7 @@ TEST_F(SaPathsTest, GivesOnlyPathsOfAPartitionThatBothAreIn) {
   EXPECT_EQ(Ask(Method::kGet, wanted, kMask).status(), MadStatus::kOk);
 }
 
-TEST_F(SaPathsTest, FindsPathsBetweenSeveralGids) {
+TEST_F(PathRecordsTest, FindsPathsBetweenSeveralGids) {
   MultiPathRecord wanted{.sgid_count = 1, .dgid_count = 2};
   wanted.gids = {GidOf(kHost), GidOf(kOtherHost), GidOf(kHost)};
   constexpr uint64_t kCounts = kComponentBit<&MultiPathRecord::sgid_count> |
@@ -106,7 +106,7 @@ TEST_F(SaPathsTest, FindsPathsBetweenSeveralGids) {
             MadStatus::kSaInvalidGid);
 }
 
-TEST_F(SaPathsTest, TracesAPathNodeByNode) {
+TEST_F(PathRecordsTest, TracesAPathNodeByNode) {
   const auto answer = Ask(Method::kGetTraceTable, Between(), kGids);
   EXPECT_EQ(answer.header.mad.attr_id, mad::AttributeId::kTraceRecord);
   const auto hops = answer.As<mad::TraceRecord>();
@@ -118,7 +118,7 @@ TEST_F(SaPathsTest, TracesAPathNodeByNode) {
   EXPECT_EQ(hops[2].entry_port, 1);
 }
 
-TEST_F(SaPathsTest, TracesAPathToItself) {
+TEST_F(PathRecordsTest, TracesAPathToItself) {
   const auto answer =
       Ask(Method::kGetTraceTable,
           PathRecord{.dlid = LidOf(kHost), .slid = LidOf(kHost)}, kLids);

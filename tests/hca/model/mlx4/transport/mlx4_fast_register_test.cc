@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/hca/model/mlx4_connection.h"
+#include "tests/hca/model/mlx4/transport/mlx4_connection.h"
 
 namespace ibemu::hca::model {
 namespace {

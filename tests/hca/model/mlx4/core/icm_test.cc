@@ -1,3 +1,5 @@
+#include "hca/model/mlx4/core/icm.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 #include <cstring>
 #include <map>
 
-#include "hca/model/mlx4/core/icm.h"
 #include "hca/model/mlx4/core/qp_transitions.h"
 #include "hca/model/mlx4/firmware/hcr.h"
 

@@ -1,3 +1,5 @@
+#include "hca/mlx4/core/hcr_channel.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include <vector>
 
 #include "gmock/gmock.h"
-#include "hca/mlx4/core/hcr_channel.h"
 #include "hca/prm/mlx4_commands.h"
 #include "testing/mad_builder.h"
 #include "testing/virtual_timers.h"
@@ -24,9 +25,9 @@ using ::testing::HasSubstr;
 constexpr uint16_t kQueryFw = 0x004;
 constexpr uint16_t kMadIfc = 0x024;
 
-class HcrTest : public ::testing::Test {
+class HcrChannelTest : public ::testing::Test {
  protected:
-  HcrTest() {
+  HcrChannelTest() {
     hcr_ = *HcrChannel::Create(
         adapter_, adapter_, timers_,
         [this](absl::Duration span) { timers_.RunFor(span); });
@@ -37,7 +38,7 @@ class HcrTest : public ::testing::Test {
   std::unique_ptr<HcrChannel> hcr_;
 };
 
-TEST_F(HcrTest, WritesTheCommandAndItsModifiers) {
+TEST_F(HcrChannelTest, WritesTheCommandAndItsModifiers) {
   const auto result = hcr_->Execute({.opcode = kMadIfc,
                                      .op_modifier = 3,
                                      .in_modifier = 0x70002,
@@ -52,7 +53,7 @@ TEST_F(HcrTest, WritesTheCommandAndItsModifiers) {
   EXPECT_EQ(posted.out_parameter, 0u);
 }
 
-TEST_F(HcrTest, TogglesFromCommandToCommand) {
+TEST_F(HcrChannelTest, TogglesFromCommandToCommand) {
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(hcr_->Execute({.opcode = kQueryFw}).ok());
   }
@@ -63,7 +64,7 @@ TEST_F(HcrTest, TogglesFromCommandToCommand) {
   EXPECT_THAT(toggles, ElementsAre(prm::kHcrToggle, 0u, prm::kHcrToggle));
 }
 
-TEST_F(HcrTest, CarriesMailboxesBothWays) {
+TEST_F(HcrChannelTest, CarriesMailboxesBothWays) {
   std::array<std::byte, 4> out{};
   const std::array in{std::byte{1}, std::byte{2}};
   const std::vector older(16, std::byte{0xff});
@@ -81,7 +82,7 @@ TEST_F(HcrTest, CarriesMailboxesBothWays) {
       << "nothing of the older command is left in the mailbox";
 }
 
-TEST_F(HcrTest, TakesNothingFromAnOlderAnswer) {
+TEST_F(HcrChannelTest, TakesNothingFromAnOlderAnswer) {
   std::array<std::byte, 2> out{};
   adapter_.SetScript([](const ScriptedCommand& command) {
     *reinterpret_cast<std::byte*>(command.out_parameter) = std::byte{7};
@@ -96,7 +97,7 @@ TEST_F(HcrTest, TakesNothingFromAnOlderAnswer) {
   EXPECT_THAT(out, ElementsAre(std::byte{0}, std::byte{0}));
 }
 
-TEST_F(HcrTest, GivesWhatTheFirmwareSays) {
+TEST_F(HcrChannelTest, GivesWhatTheFirmwareSays) {
   adapter_.SetScript([this](const ScriptedCommand& command) {
     adapter_.Set(prm::kHcr + prm::kHcrOutParam, 0x11);
     adapter_.Set(prm::kHcr + prm::kHcrOutParam + 4, 0x22);
@@ -108,7 +109,7 @@ TEST_F(HcrTest, GivesWhatTheFirmwareSays) {
   EXPECT_EQ(result->out_parameter, 0x11'0000'0022u);
 }
 
-TEST_F(HcrTest, WaitsUntilTheToggleBitComesBack) {
+TEST_F(HcrChannelTest, WaitsUntilTheToggleBitComesBack) {
   adapter_.SetScript([this](const ScriptedCommand& command) {
     const uint32_t done = ScriptedAdapter::Done(command);
     timers_.RunAfter(absl::Seconds(3), [this, done] {
@@ -122,7 +123,7 @@ TEST_F(HcrTest, WaitsUntilTheToggleBitComesBack) {
   EXPECT_LT(timers_.Now() - start, absl::Seconds(4));
 }
 
-TEST_F(HcrTest, GivesUpAfterAMinuteForGood) {
+TEST_F(HcrChannelTest, GivesUpAfterAMinuteForGood) {
   adapter_.SetScript([](const ScriptedCommand&) { return std::nullopt; });
   const absl::Time start = timers_.Now();
   const auto silent = hcr_->Execute({.opcode = kQueryFw});
@@ -137,20 +138,20 @@ TEST_F(HcrTest, GivesUpAfterAMinuteForGood) {
   EXPECT_EQ(adapter_.commands.size(), 1u) << "a dead adapter is left alone";
 }
 
-TEST_F(HcrTest, WaitsForACommandOfItsPredecessor) {
+TEST_F(HcrChannelTest, WaitsForACommandOfItsPredecessor) {
   adapter_.Set(prm::kHcr + prm::kHcrStatus, prm::kHcrGo);
   EXPECT_THAT(hcr_->Execute({.opcode = kQueryFw}),
               HasStatusCode(absl::StatusCode::kDeadlineExceeded));
   EXPECT_TRUE(adapter_.commands.empty());
 }
 
-TEST_F(HcrTest, NoticesThatTheAdapterIsGone) {
+TEST_F(HcrChannelTest, NoticesThatTheAdapterIsGone) {
   adapter_.Set(prm::kHcr + prm::kHcrStatus, ~uint32_t{0});
   EXPECT_THAT(hcr_->Execute({.opcode = kQueryFw}),
               HasStatusCode(absl::StatusCode::kUnavailable));
 }
 
-TEST_F(HcrTest, RefusesWhatNoMailboxHolds) {
+TEST_F(HcrChannelTest, RefusesWhatNoMailboxHolds) {
   const std::vector<std::byte> much(prm::kMailboxBytes + 1);
   EXPECT_THAT(hcr_->Execute({.opcode = kMadIfc, .in = much}),
               HasStatusCode(absl::StatusCode::kInvalidArgument));

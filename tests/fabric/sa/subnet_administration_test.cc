@@ -1,9 +1,8 @@
-#include "mad/wire/sa_records.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "mad/wire/class_port_info.h"
+#include "mad/wire/sa_records.h"
 #include "tests/fabric/sa/sa_fixture.h"
 
 namespace ibemu::fabric {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hca/model/mlx4/core/parsed_packet.h"
-#include "tests/hca/model/mlx4_connection.h"
+#include "tests/hca/model/mlx4/transport/mlx4_connection.h"
 
 namespace ibemu::hca::model {
 namespace {

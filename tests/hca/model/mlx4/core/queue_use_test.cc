@@ -1,7 +1,8 @@
 // What the adapter tells of how far its queues were used.
+#include "hca/model/mlx4/core/queue_use.h"
+
 #include <gtest/gtest.h>
 
-#include "hca/model/mlx4/core/queue_use.h"
 #include "tests/hca/model/fake_host.h"
 
 namespace ibemu::hca::model::mlx4 {

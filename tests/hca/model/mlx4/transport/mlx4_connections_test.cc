@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/hca/model/mlx4_connection.h"
+#include "tests/hca/model/mlx4/transport/mlx4_connection.h"
 
 namespace ibemu::hca::model {
 namespace {

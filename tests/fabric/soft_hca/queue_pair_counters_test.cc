@@ -1,6 +1,4 @@
 // What queue pairs count, and the vendor's errors, of each way to fail.
-#include "verbs/hw_counters.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +10,7 @@
 #include "fabric/soft_hca/hca.h"
 #include "fabric/soft_hca/queue_pair.h"
 #include "tests/fabric/verbs_pair.h"
+#include "verbs/hw_counters.h"
 
 namespace ibemu::fabric {
 namespace {
@@ -95,8 +94,8 @@ const Case kCases[] = {
      0x51},
 };
 
-class HwCountersTest : public VerbsPair,
-                       public ::testing::WithParamInterface<Case> {
+class QueuePairCountersTest : public VerbsPair,
+                              public ::testing::WithParamInterface<Case> {
  protected:
   // Those of the queue pair at a host that are not 0.
   Counts CountsOf(int host) {
@@ -110,7 +109,7 @@ class HwCountersTest : public VerbsPair,
   }
 };
 
-TEST_P(HwCountersTest, AreThoseOfBothEnds) {
+TEST_P(QueuePairCountersTest, AreThoseOfBothEnds) {
   const Case& one = GetParam();
   Connect(verbs::QpType::kRc);
   one.run(*a_, *b_);
@@ -121,7 +120,8 @@ TEST_P(HwCountersTest, AreThoseOfBothEnds) {
                                          one.vendor_err)));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, HwCountersTest, ::testing::ValuesIn(kCases),
+INSTANTIATE_TEST_SUITE_P(All, QueuePairCountersTest,
+                         ::testing::ValuesIn(kCases),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace
