@@ -66,13 +66,15 @@ class Daemon {
     Add("node.names", [](control::Parameters&) {
       return json::array({{{"address", "198.18.0.1"}, {"node", "node-1"}}});
     });
-    Add("wire.free", [](control::Parameters&) { return json{"0x1", "0x2"}; });
-    methods_.Add("wire.attach", [this](control::Parameters& parameters,
-                                       control::Caller& caller) {
+    Add("node_link.free", [](control::Parameters&) {
+      return json{"0x1", "0x2"};
+    });
+    methods_.Add("node_link.attach", [this](control::Parameters& parameters,
+                                            control::Caller& caller) {
       return Attach(parameters, caller);
     });
     methods_.Add(
-        "wire.packets",
+        "node_link.packets",
         [](control::Parameters&, control::Caller&) -> absl::StatusOr<json> {
           Require(false);  // nobody expects it
           return json::object();
