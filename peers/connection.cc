@@ -5,9 +5,15 @@
 #include <grpcpp/security/tls_certificate_provider.h>
 #include <grpcpp/security/tls_credentials_options.h>
 
+#include <utility>
+#include <vector>
+
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "base/unique_fd.h"
 #include "peers/certificates.h"
 #include "peers/node_link_carrier.h"
 #include "peers/subnet.grpc.pb.h"
@@ -15,10 +21,14 @@
 namespace ibemu::peers {
 namespace {
 
-// Milliseconds.  A peer that is silent for the first two together is gone.
-constexpr int kAsksEvery = 2000, kAnswersWithin = 3000;
-constexpr int kHandshakeWithin = 5000, kConnectsWithin = 5000;
+// Milliseconds.
+constexpr int kAsksEvery = 2000;
+constexpr int kConnectsWithin = 5000;
 constexpr int kRetriesAfter = 100, kRetriesAtMostAfter = 1000;
+// Who has nothing to ask connects again when he has.
+constexpr int kIdleFor = 30'000;
+constexpr absl::Duration kHandshakeWithin = absl::Seconds(5);
+static_assert(kHandshakeWithin < PeerListener::kIsStrangerFor);
 constexpr unsigned kLooksForNewCertificatesEvery = 10;  // seconds
 // The longest message of a peer that joins, and what surrounds its bytes.  The
 // list of all hosts is longer, the other way.
@@ -30,8 +40,8 @@ constexpr int kMaxThreads = 8192;
 constexpr size_t kMaxMemory = size_t{256} << 20;
 constexpr int kLastPort = 65535;
 
-std::string Host(const std::string& address) {
-  return address.substr(0, address.rfind(':'));
+int Milliseconds(absl::Duration time) {
+  return static_cast<int>(absl::ToInt64Milliseconds(time));
 }
 
 using Provider = grpc::experimental::CertificateProviderInterface;
@@ -50,6 +60,58 @@ void ProveBoth(grpc::experimental::TlsCredentialsOptions& options) {
   options.watch_root_certs();
   options.watch_identity_key_cert_pairs();
 }
+
+using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
+using InterceptorFactory =
+    grpc::experimental::ServerInterceptorFactoryInterface;
+
+// A BriefCall ends its call when it lasts for too long.
+class BriefCall : public grpc::experimental::Interceptor {
+ public:
+  BriefCall(grpc::ServerContext& context, WaitingCalls& waiting)
+      : context_(context), waiting_(waiting) {}
+
+  void Intercept(
+      grpc::experimental::InterceptorBatchMethods* methods) override {
+    if (methods->QueryInterceptionHookPoint(
+            grpc::experimental::InterceptionHookPoints::
+                POST_RECV_INITIAL_METADATA)) {
+      wait_ = waiting_.Begin(context_);
+      if (!wait_.ok()) context_.TryCancel();
+    }
+    methods->Proceed();
+  }
+
+ private:
+  grpc::ServerContext& context_;
+  WaitingCalls& waiting_;
+  absl::StatusOr<std::unique_ptr<WaitingCalls::Wait>> wait_ = nullptr;
+};
+
+// Makes one for each call that holds a thread until its peer has said all.
+// Those of our own service are node links, and know when they have begun; an
+// interceptor would look at each of their packets.
+class BriefCallFactory : public InterceptorFactory {
+ public:
+  explicit BriefCallFactory(WaitingCalls& waiting) : waiting_(waiting) {}
+
+  grpc::experimental::Interceptor* CreateServerInterceptor(
+      grpc::experimental::ServerRpcInfo* info) override {
+    const bool is_ours = absl::StartsWith(
+        info->method(),
+        absl::StrCat("/", v1::Subnet::service_full_name(), "/"));
+    if (is_ours ||
+        info->type() !=
+            grpc::experimental::ServerRpcInfo::Type::BIDI_STREAMING) {
+      return nullptr;
+    }
+    return new BriefCall(
+        *static_cast<grpc::ServerContext*>(info->server_context()), waiting_);
+  }
+
+ private:
+  WaitingCalls& waiting_;
+};
 
 }  // namespace
 
@@ -86,7 +148,7 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address,
   // Whatever http_proxy says: it is for the web.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kAsksEvery);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kAnswersWithin);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(kAnswersWithin));
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kRetriesAfter);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectsWithin);
@@ -98,8 +160,8 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address,
 }
 
 absl::StatusOr<std::unique_ptr<grpc::Server>> Serve(
-    const std::string& address, const std::string& certificates,
-    grpc::Service& service, std::string& bound) {
+    PeerListener& listener, const std::string& certificates,
+    grpc::Service& service, WaitingCalls& waiting) {
   grpc::experimental::TlsServerCredentialsOptions options(
       Watched(certificates));
   ProveBoth(options);
@@ -108,36 +170,40 @@ absl::StatusOr<std::unique_ptr<grpc::Server>> Serve(
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort(
-      address, grpc::experimental::TlsServerCredentials(options), &port);
+  std::shared_ptr<Acceptor> acceptor =
+      builder.experimental().AddExternalConnectionAcceptor(
+          grpc::ServerBuilder::experimental_type::ExternalConnectionType::
+              FROM_FD,
+          grpc::experimental::TlsServerCredentials(options));
+  std::vector<std::unique_ptr<InterceptorFactory>> interceptors;
+  interceptors.push_back(std::make_unique<BriefCallFactory>(waiting));
+  builder.experimental().SetInterceptorCreators(std::move(interceptors));
   builder.RegisterService(&service);
   builder.SetMaxReceiveMessageSize(kLongest);
   grpc::ResourceQuota quota;
   quota.Resize(kMaxMemory);
   quota.SetMaxThreads(kMaxThreads);
   builder.SetResourceQuota(quota);
-  // Two that listen at one port would share what comes.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
-                             kHandshakeWithin);
+                             Milliseconds(kHandshakeWithin));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleFor);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kAsksEvery);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kAnswersWithin);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
+                             Milliseconds(kAnswersWithin));
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   // Peers ask as often as we do.
   builder.AddChannelArgument(
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kAsksEvery / 2);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-  if (server == nullptr) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        address,
-        ": can't listen there: the port may be taken, or the address "
-        "not one of this machine"));
-  }
+  if (server == nullptr) return absl::InternalError("gRPC does not start");
   // Whoever asks for its health may name the service.
   server->GetHealthCheckService()->SetServingStatus(
       v1::Subnet::service_full_name(), true);
-  bound = absl::StrCat(Host(address), ":", port);
+  IBEMU_RETURN_IF_ERROR(listener.Start([acceptor](UniqueFd socket) {
+    Acceptor::NewConnectionParameters connection;
+    connection.fd = socket.Release();
+    acceptor->HandleNewConnection(&connection);
+  }));
   return server;
 }
 

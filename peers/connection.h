@@ -9,10 +9,16 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "peers/peer_listener.h"
+#include "peers/waiting_calls.h"
 
 namespace ibemu::peers {
 
 inline constexpr char kDefaultPort[] = "7471";
+// A connection on which a peer is silent, or takes nothing, for as long is gone
+// (the first after it was asked whether it is there).
+inline constexpr absl::Duration kAnswersWithin = absl::Seconds(3);
 
 // "HOST:PORT", from a text that may lack either; `host` is for one that does.
 //
@@ -28,15 +34,15 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address,
                                            const std::string& certificates);
 
 // Serves `service`, beside it gRPC's health checks and reflection, at
-// `address`; "[::]:7471" is every address of this machine.  `bound`: the one
-// that it has, with port 0 the one that the kernel chose.  A peer without a
-// certificate of our authority is refused before anything of it is read.
-// `certificates`: as above.
+// `listener`, which is not to be started yet.  A peer without a certificate of
+// our authority is refused before anything of it is read.  `certificates`: as
+// above.  `waiting` bounds the calls of other services that hold a thread.  All
+// must outlive the result.
 //
-// Errors: FailedPrecondition, nobody can listen there.
+// Errors: those of PeerListener::Start(), or Internal.
 absl::StatusOr<std::unique_ptr<grpc::Server>> Serve(
-    const std::string& address, const std::string& certificates,
-    grpc::Service& service, std::string& bound);
+    PeerListener& listener, const std::string& certificates,
+    grpc::Service& service, WaitingCalls& waiting);
 
 }  // namespace ibemu::peers
 

@@ -4,8 +4,7 @@
 
 namespace ibemu::peers {
 
-// From now on, lets it tell of peers that are refused, once a second at most,
-// and ends the process when it will accept none any more.
+// From now on, lets it tell of peers that are refused, once a second at most.
 void LogRefusals();
 
 // From now on, lets it say nothing: its errors are told as statuses.

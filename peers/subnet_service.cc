@@ -12,10 +12,10 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "base/secret.h"
 #include "base/status_macros.h"
 #include "control/rpc.h"
+#include "peers/caller.h"
 #include "peers/grpc_status.h"
 #include "peers/node_link_carrier.h"
 #include "peers/token_connection.h"
@@ -25,39 +25,10 @@ namespace {
 
 using nlohmann::json;
 
-// The address of who calls: "10.0.0.7" or "[fe80::1]".
-std::string AddressOf(const grpc::ServerContext& context) {
-  // "ipv4:10.0.0.7:41234" or "ipv6:%5Bfe80::1%5D:41234".
-  const std::string uri = context.peer();
-  const size_t begin = uri.find(':') + 1;
-  return absl::StrReplaceAll(uri.substr(begin, uri.rfind(':') - begin),
-                             {{"%5B", "["}, {"%5D", "]"}});
-}
-
 // Where who calls waits for connections that begin with a token.
 std::string LeaseAddress(const grpc::ServerContext& context,
                          const v1::FromAdapter& first) {
   return absl::StrCat(AddressOf(context), ":", first.attach().lease_port());
-}
-
-// Who calls, for people: "pc7 (10.0.0.7)", the name that its certificate has.
-std::string PeerOf(const grpc::ServerContext& context) {
-  std::string name;
-  for (const grpc::string_ref& value :
-       context.auth_context()->FindPropertyValues(GRPC_X509_CN_PROPERTY_NAME)) {
-    name.assign(value.data(), value.size());
-  }
-  if (name.empty()) {  // as cert-manager makes them
-    for (const grpc::string_ref& value :
-         context.auth_context()->FindPropertyValues(
-             GRPC_X509_SAN_PROPERTY_NAME)) {
-      name.assign(value.data(), value.size());
-      break;
-    }
-  }
-  return absl::StrCat(
-      name, " (",
-      absl::StrReplaceAll(AddressOf(context), {{"[", ""}, {"]", ""}}), ")");
 }
 
 // Whoever waited for the daemon, while it was stopped, is not there any more.
@@ -78,6 +49,7 @@ absl::Status CheckName(const std::string& name) {
 grpc::Status SubnetService::DescribeHost(grpc::ServerContext* context,
                                          const v1::DescribeHostRequest* request,
                                          v1::Host* host) {
+  trust_(EndpointOf(*context));
   if (absl::Status good = CheckName(request->node()); !good.ok()) {
     return ToGrpc(good);
   }
@@ -101,9 +73,14 @@ grpc::Status SubnetService::ListFreeHosts(grpc::ServerContext* context,
 grpc::Status SubnetService::AttachHost(
     grpc::ServerContext* context,
     grpc::ServerReaderWriter<v1::ToAdapter, v1::FromAdapter>* stream) {
+  trust_(EndpointOf(*context));
   v1::FromAdapter first;
-  if (!stream->Read(&first)) {
-    return {grpc::StatusCode::CANCELLED, "no message came"};
+  {
+    const auto wait = waiting_.Begin(*context);
+    if (!wait.ok()) return ToGrpc(wait.status());
+    if (!stream->Read(&first)) {
+      return {grpc::StatusCode::CANCELLED, "no message came"};
+    }
   }
   absl::StatusOr<UniqueFd> socket = Attach(*context, first);
   if (!socket.ok()) return ToGrpc(socket.status());

@@ -5,6 +5,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "nlohmann/json.hpp"
 #include "peers/subnet.grpc.pb.h"
 #include "peers/token_connection.h"
+#include "peers/waiting_calls.h"
 
 namespace ibemu::peers {
 
@@ -30,11 +32,16 @@ inline constexpr uint32_t kNodeLinkVersion = 5;
 class SubnetService : public v1::Subnet::Service {
  public:
   // `encrypt`: packets of queue pairs, too.  `certificates`: this machine's
-  // folder, for that.
-  SubnetService(control::Client daemon, bool encrypt, std::string certificates)
+  // folder, for that.  `waiting` must outlive it.  `trust` is called with the
+  // EndpointOf() who is about to have a host.
+  SubnetService(control::Client daemon, bool encrypt, std::string certificates,
+                WaitingCalls& waiting,
+                std::function<void(const std::string& endpoint)> trust)
       : daemon_(std::move(daemon)),
         encrypt_(encrypt),
-        tls_{.certificates = std::move(certificates)} {}
+        tls_{.certificates = std::move(certificates)},
+        waiting_(waiting),
+        trust_(std::move(trust)) {}
 
   grpc::Status DescribeHost(grpc::ServerContext* context,
                             const v1::DescribeHostRequest* request,
@@ -66,6 +73,8 @@ class SubnetService : public v1::Subnet::Service {
   control::Client daemon_;  // guarded by it
   const bool encrypt_;
   const Tls tls_;
+  WaitingCalls& waiting_;
+  const std::function<void(const std::string& endpoint)> trust_;
 };
 
 }  // namespace ibemu::peers

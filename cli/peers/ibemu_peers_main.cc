@@ -41,8 +41,10 @@
 #include "peers/connection.h"
 #include "peers/grpc_log.h"
 #include "peers/lease_port.h"
+#include "peers/peer_listener.h"
 #include "peers/subnet_proxy.h"
 #include "peers/subnet_service.h"
+#include "peers/waiting_calls.h"
 
 namespace {
 
@@ -146,16 +148,20 @@ class Peers {
     // Its answers would look like its end.
     IBEMU_ASSIGN_OR_RETURN(const ibemu::control::Client watched,
                            ibemu::control::Client::Connect(socket));
-    ibemu::peers::SubnetService service(std::move(daemon), flags_.encrypt,
-                                        certificates_);
-    std::string bound;
+    IBEMU_ASSIGN_OR_RETURN(const auto listener,
+                           ibemu::peers::PeerListener::Open(
+                               *loop_, address, ibemu::peers::kAnswersWithin));
+    ibemu::peers::WaitingCalls waiting;
+    ibemu::peers::SubnetService service(
+        std::move(daemon), flags_.encrypt, certificates_, waiting,
+        [&](const std::string& endpoint) { listener->Trust(endpoint); });
     IBEMU_ASSIGN_OR_RETURN(
         const auto server,
-        ibemu::peers::Serve(address, certificates_, service, bound));
+        ibemu::peers::Serve(*listener, certificates_, service, waiting));
     IBEMU_RETURN_IF_ERROR(
         loop_->Watch(watched.fd(), [this] { loop_->Stop(); }));
-    SayReady(bound,
-             absl::StrCat("listening at ", bound, " for ", socket, "\n"));
+    SayReady(listener->bound(), absl::StrCat("listening at ", listener->bound(),
+                                             " for ", socket, "\n"));
     loop_->Run();
     if (line_.valid()) _exit(0);
     std::fprintf(stderr, "ibemu listen: the daemon at %s has ended\n",

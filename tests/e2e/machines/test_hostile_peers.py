@@ -470,68 +470,101 @@ def many_descriptors():
     resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
-def join_for_a_moment(lab):
-    return lab.account.run("ibemu", "run", *lab.taking("any"), "--", "true",
-                           check=False)
+def join_for_a_moment(lab, machine="pc7"):
+    return lab.account.run("ibemu", "run", *lab.joining(machine), "--host=any", "--",
+                           "true", check=False)
 
 
-CONNECTIONS = 200
 # Threads and descriptors that come and go with what others do.
 FEW = 20
+# Of peers/peer_listener.h; each has two descriptors.
+MOST_STRANGERS = 256
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("said", [b"", SAID, b"\x16\x03\x01\x02\x00\x01"],
                          ids=["nothing", "no handshake", "half a handshake"])
-def test_a_flood_of_strangers_has_descriptors_for_a_while(
-        lab, many_descriptors, said):
+def test_a_flood_of_strangers_has_a_bounded_part_of_the_descriptors(
+        lab, peer, many_descriptors, said):
     process = serving(lab.daemon)
     threads, descriptors = status_of(process)["Threads"], descriptors_of(process)
     with contextlib.ExitStack() as until_the_end, others_go_on(lab):
-        flood = [until_the_end.enter_context(socket.create_connection(
-            ("localhost", lab.port))) for _ in range(CONNECTIONS)]
-        for each in flood:
-            each.sendall(said)
-        assert descriptors_of(process) <= descriptors + CONNECTIONS + FEW
+        # Whose connection is as young as theirs.
+        held = until_the_end.enter_context(contextlib.closing(
+            HeldHost(peer, "node-3")))
+        flood = []
+        for _ in range(3 * MOST_STRANGERS):
+            flood.append(until_the_end.enter_context(socket.create_connection(
+                ("localhost", lab.port))))
+            with contextlib.suppress(ConnectionError):  # it may have ended
+                flood[-1].sendall(said)
+        # Who came first goes first.
+        assert heard_until_the_end(flood[0]) == b""
+        until(lambda: descriptors_of(process) <=
+              descriptors + 2 * MOST_STRANGERS + FEW)
         assert status_of(process)["Threads"] <= threads + FEW
         assert join_for_a_moment(lab).returncode == 0
+        assert "node-3" in joined_names(lab)
+        held.close()
         for each in flood:
             heard_until_the_end(each)
         until(lambda: descriptors_of(process) <= descriptors + FEW)
 
 
+def says_nothing(peer, method):
+    """A call that waits for what it will say, in a thread."""
+    return peer.call(method, iter(queue.SimpleQueue().get, None))
+
+
+CONNECTIONS = 200
+
+
 @pytest.mark.deep
-def test_a_flood_of_one_peer_is_served_and_ends_with_it(lab, peer,
-                                                        many_descriptors):
+def test_a_flood_of_one_peer_is_served_and_ends_with_it(lab, many_descriptors):
     process = serving(lab.daemon)
     threads, descriptors = status_of(process)["Threads"], descriptors_of(process)
-    version = peer.version()
     with contextlib.ExitStack() as until_the_end, others_go_on(lab):
         for _ in range(CONNECTIONS):
             one = until_the_end.enter_context(Peer(lab))
-            # Who waits for what it will say waits in a thread.
-            says_nothing = one.call(SUBNET + "AttachHost",
-                                    iter(queue.SimpleQueue().get, None))
-            until_the_end.callback(says_nothing.cancel)
-            assert one.attach_host(attach("node-1", version))[1] == (
-                grpc.StatusCode.ALREADY_EXISTS)
-        used = status_of(process)["Threads"]
-        assert threads + CONNECTIONS - FEW < used < threads + CONNECTIONS + FEW
-        assert descriptors_of(process) <= descriptors + CONNECTIONS + FEW
+            assert one.attach_host(data(b"x"))[1] == (
+                grpc.StatusCode.INVALID_ARGUMENT)
+        # Some may be idle for so long that they have been closed.
+        assert descriptors_of(process) <= descriptors + 2 * CONNECTIONS + FEW
+        assert status_of(process)["Threads"] <= threads + FEW
         assert join_for_a_moment(lab).returncode == 0
-        until_the_end.pop_all().close()
-        until(lambda: status_of(process)["Threads"] <= threads + FEW)
+        # Nobody has what he does not use, even if he goes on.
         until(lambda: descriptors_of(process) <= descriptors + FEW)
+        assert one.attach_host(data(b"x"))[1] == (
+            grpc.StatusCode.INVALID_ARGUMENT)
 
 
-# Of peers/connection.cc; and KiB, of all their stacks and what else they need.
-MOST_THREADS = 8192
-OF_THREADS = 64 * MOST_THREADS
+REFLECTION = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("method", [SUBNET + "AttachHost", REFLECTION],
+                         ids=["AttachHost", "reflection"])
+def test_a_call_that_says_nothing_ends_after_ten_seconds(lab, peer, method):
+    process = serving(lab.daemon)
+    threads = status_of(process)["Threads"]
+    calls = [says_nothing(peer, method) for _ in range(3 * FEW)]
+    for call in calls:
+        assert call.code() == grpc.StatusCode.DEADLINE_EXCEEDED
+        assert call.details() == "no message came in 10s"
+    until(lambda: status_of(process)["Threads"] <= threads + FEW)
+    # Whoever has a host may be silent for longer.
+    assert joined_names(lab) == {"node-1", "node-2"}
+
+
+# Of peers/waiting_calls.h; and KiB, what gRPC may have for all (peers/connection.cc).
+MOST_WAITING = 256
+OF_CALLS = 256 << 10
 
 
 @pytest.mark.deep
 @pytest.mark.memory
-def test_calls_beyond_the_threads_for_them_are_refused(lab, peer):
+def test_calls_that_say_nothing_take_no_thread_of_other_peers(lab, peer):
+    lab.account.run("ibemu", "certs", lab.certificates, "pc8")
     process = serving(lab.daemon)
     before = status_of(process)
     refused = 0
@@ -539,46 +572,94 @@ def test_calls_beyond_the_threads_for_them_are_refused(lab, peer):
         with tls_to(lab) as tls:
             tls.sendall(SAID + b"".join(
                 beginning_of_call(2 * call + 1, SUBNET + "AttachHost")
-                for call in range(MOST_THREADS + 10)))
+                for call in range(8192)))
             for kind, flags, _ in frames_from(tls):
                 refused += kind == HEADERS and flags & END_STREAM
-                if refused == 10:
+                if refused == 8192 - MOST_WAITING:
                     break
-            used = status_of(process)
-            assert used["Threads"] <= MOST_THREADS + FEW
-            assert used["VmRSS"] <= before["VmRSS"] + OF_THREADS
-            assert peer.attach_host(attach("node-3", 0))[1] == (
-                grpc.StatusCode.RESOURCE_EXHAUSTED)
-            done = join_for_a_moment(lab)
-            assert done.returncode == 125
-            assert (f"localhost:{lab.port}: it has no thread left for one host more"
-                    in done.stderr)
+            # Who is refused has had one for a moment.
+            until(lambda: status_of(process)["Threads"] <=
+                  before["Threads"] + MOST_WAITING + FEW)
+            assert status_of(process)["VmRSS"] <= before["VmRSS"] + OF_CALLS
+            assert join_for_a_moment(lab, "pc8").returncode == 0
         until(lambda: status_of(process)["Threads"] <= before["Threads"] + FEW)
-    assert refused == 10
     assert join_for_a_moment(lab).returncode == 0
 
 
 @pytest.mark.deep
-def test_who_has_no_descriptor_left_is_made_again(account, many_descriptors):
-    with contextlib.ExitStack() as until_the_end:
-        lab = ListeningFabric(account, "descriptors", "single-switch:hosts=2",
-                              sm="static")
-        until_the_end.callback(lab.stop)
+def test_who_has_too_many_such_calls_is_told_so(lab, peer):
+    why = "256 calls of pc7 have not said yet what they want: no more may wait"
+
+    def is_told():  # unless it takes as long as they may wait
+        with tls_to(lab) as tls:
+            tls.sendall(SAID + b"".join(
+                beginning_of_call(2 * call + 1, SUBNET + "AttachHost")
+                for call in range(MOST_WAITING + 1)))
+            assert any(kind == HEADERS and flags & END_STREAM
+                       for kind, flags, _ in frames_from(tls))
+            told = peer.attach_host(attach("node-99", 0))[1:]
+            done = join_for_a_moment(lab)
+        return (told == (grpc.StatusCode.RESOURCE_EXHAUSTED, why) and
+                done.returncode == 125 and why in done.stderr)
+
+    until(is_told)
+    until(lambda: join_for_a_moment(lab).returncode == 0)
+
+
+@pytest.fixture
+def lab_of_few_descriptors(account, many_descriptors):
+    """Its head may have four times as many as it has.  And so many it may."""
+    made = ListeningFabric(account, "descriptors", "single-switch:hosts=3",
+                           sm="static")
+    try:
         for host in ("node-1", "node-2"):
-            lab.drive(host)
-        lab.account.run("prlimit", f"--pid={serving(lab.daemon)}",
-                        "--nofile=100:100")
-        flood = []
-        with contextlib.suppress(ConnectionError):  # once it has died
-            for _ in range(100):
-                flood.append(until_the_end.enter_context(
-                    socket.create_connection(("localhost", lab.port))))
-        lab.daemon.wait_for("ibemu-peers: Failed accept4")
-        lab.daemon.wait_for("ended with status 1: it is started again")
-        for each in flood:
-            each.close()
-        until(lambda: joined_names(lab) == {"node-1", "node-2"})
-        talk(lab)
+            made.drive(host)
+        talk(made)
+        process = serving(made.daemon)
+        most = 4 * descriptors_of(process)
+        account.run("prlimit", f"--pid={process}", f"--nofile={most}:{most}")
+        yield made, most
+        # It has not been made again.
+        assert serving(made.daemon) == process
+    finally:
+        made.stop()
+
+
+@pytest.mark.deep
+def test_strangers_leave_descriptors_to_others(lab_of_few_descriptors):
+    lab, most = lab_of_few_descriptors
+    with contextlib.ExitStack() as until_the_end, others_go_on(lab):
+        for _ in range(2):
+            flood = [until_the_end.enter_context(socket.create_connection(
+                ("localhost", lab.port))) for _ in range(most)]
+            assert heard_until_the_end(flood[0]) == b""
+            until(lambda: join_for_a_moment(lab).returncode == 0)
+
+
+@pytest.mark.deep
+def test_peers_leave_descriptors_to_who_is_joined(lab_of_few_descriptors):
+    lab, most = lab_of_few_descriptors
+    code = grpc.StatusCode
+    with contextlib.ExitStack() as until_the_end, others_go_on(lab):
+        served = []
+
+        def is_full():
+            while True:
+                one = until_the_end.enter_context(Peer(lab))
+                if one.attach_host(data(b"x"))[1] == code.UNAVAILABLE:
+                    break
+                # Its connection is in use from now on: a question of operators.
+                watch = one.channel.unary_stream("/grpc.health.v1.Health/Watch")(
+                    b"")
+                until_the_end.callback(watch.cancel)
+                served.append(next(watch))
+            return join_for_a_moment(lab).returncode == 125
+
+        until(is_full)
+        assert len(served) > most // 4
+        assert descriptors_of(serving(lab.daemon)) <= most - most // 8
+        until_the_end.pop_all().close()
+    until(lambda: join_for_a_moment(lab).returncode == 0)
 
 
 # --- What operators know of gRPC
@@ -593,8 +674,7 @@ def test_the_head_says_that_it_serves_and_what(lab, peer):
     for request, heard in [(field(7, b""), b"ibemu.peers.v1.Subnet"), (
             field(4, b"ibemu.peers.v1.Subnet"), b"peers/subnet.proto")]:
         [answer], code, _ = peer.ask(
-            "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
-            request)
+            REFLECTION, request)
         assert code == grpc.StatusCode.OK
         assert heard in answer
 

@@ -163,7 +163,9 @@ class Daemon {
 // process does.
 class Scene {
  public:
-  Scene() : service_(daemon_.Connect(), false, "") {
+  Scene()
+      : service_(daemon_.Connect(), false, "", waiting_,
+                 [](const std::string&) {}) {
     grpc::ServerBuilder builder;
     // No address that could be connected to, for packets.
     const std::string address =
@@ -214,6 +216,7 @@ class Scene {
 
  private:
   Daemon daemon_;
+  WaitingCalls waiting_;
   SubnetService service_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<grpc::GenericStub> stub_;

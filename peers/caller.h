@@ -1,0 +1,25 @@
+// The caller of a gRPC service, by the context of the call.
+#ifndef IBEMU_PEERS_CALLER_H_
+#define IBEMU_PEERS_CALLER_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <string>
+
+namespace ibemu::peers {
+
+// Where the call comes from: "10.0.0.7:41234" or "[fe80::1]:41234".
+std::string EndpointOf(const grpc::ServerContext& context);
+
+// The same without the port.
+std::string AddressOf(const grpc::ServerContext& context);
+
+// The name that its certificate has: "pc7".
+std::string NameOf(const grpc::ServerContext& context);
+
+// For people: "pc7 (10.0.0.7)".
+std::string PeerOf(const grpc::ServerContext& context);
+
+}  // namespace ibemu::peers
+
+#endif  // IBEMU_PEERS_CALLER_H_
