@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/did_you_mean.h"
+#include "base/socket_pair.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
 #include "control/json_text.h"
@@ -322,14 +323,10 @@ absl::Status Client::CallWith(std::string_view method, const json& parameters,
 
 absl::StatusOr<UniqueFd> Client::OpenStream(std::string_view method,
                                             const json& parameters) {
-  std::array<int, 2> ends;
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return absl::ErrnoToStatus(errno, "socketpair");
-  }
-  UniqueFd ours(ends[0]);
-  const UniqueFd theirs(ends[1]);
-  IBEMU_RETURN_IF_ERROR(impl_->Call(method, parameters, theirs.get()).status());
-  return ours;
+  IBEMU_ASSIGN_OR_RETURN(SocketPair stream, MakeSocketPair());
+  IBEMU_RETURN_IF_ERROR(
+      impl_->Call(method, parameters, stream.theirs.get()).status());
+  return std::move(stream.ours);
 }
 
 }  // namespace ibemu::control

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/absl_text.h"
 #include "base/pidfd.h"
+#include "base/socket_pair.h"
+#include "base/status_macros.h"
 
 namespace ibemu::launch {
 namespace {
@@ -59,25 +60,20 @@ class SpawnPlan {
 absl::StatusOr<OwnProcess> OwnProcess::Start(std::vector<std::string> arguments,
                                              std::string_view option,
                                              absl::Duration ends_within) {
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return absl::ErrnoToStatus(errno, "socketpair");
-  }
-  UniqueFd ours(ends[0]);
-  const UniqueFd theirs(ends[1]);
-  arguments.push_back(absl::StrCat(Absl(option), "=", theirs.get()));
+  IBEMU_ASSIGN_OR_RETURN(SocketPair line, MakeSocketPair());
+  arguments.push_back(absl::StrCat(Absl(option), "=", line.theirs.get()));
   std::vector<char*> words;
   words.reserve(arguments.size() + 1);
   for (std::string& word : arguments) words.push_back(word.data());
   words.push_back(nullptr);
   pid_t pid = -1;
-  if (const int error = SpawnPlan(theirs.get()).Start(pid, words.data());
+  if (const int error = SpawnPlan(line.theirs.get()).Start(pid, words.data());
       error != 0) {
     return absl::ErrnoToStatus(error, arguments.front());
   }
   UniqueFd process(pidfd_open(pid, 0));
   if (!process.valid()) return absl::ErrnoToStatus(errno, "pidfd_open");
-  return OwnProcess(std::move(ours), std::move(process), ends_within);
+  return OwnProcess(std::move(line.ours), std::move(process), ends_within);
 }
 
 void OwnProcess::Interrupt() const {

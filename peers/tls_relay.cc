@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "base/socket_pair.h"
 #include "base/status_macros.h"
 #include "loop/signals.h"
 #include "peers/certificates.h"
@@ -45,13 +46,9 @@ absl::StatusOr<UniqueFd> TlsRelay::Start(
   if (++*running > kMaxRelays) {
     return absl::ResourceExhaustedError("too many encrypted connections");
   }
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return absl::ErrnoToStatus(errno, "socketpair");
-  }
-  UniqueFd ours(ends[0]);
+  IBEMU_ASSIGN_OR_RETURN(SocketPair plain, MakeSocketPair());
   std::unique_ptr<TlsRelay> relay(
-      new TlsRelay(std::move(peer), UniqueFd(ends[1])));
+      new TlsRelay(std::move(peer), std::move(plain.theirs)));
   try {
     std::thread([relay = std::move(relay), counted, side,
                  certificates = std::move(certificates)] {
@@ -65,7 +62,7 @@ absl::StatusOr<UniqueFd> TlsRelay::Start(
   } catch (const std::system_error& error) {
     return absl::ResourceExhaustedError(error.what());
   }
-  return ours;
+  return std::move(plain.ours);
 }
 
 absl::StatusOr<TlsRelay::Context> TlsRelay::MakeContext(

@@ -15,10 +15,10 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "base/in_child.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
 #include "control/peer.h"
+#include "launch/in_child.h"
 #include "launch/mounts.h"
 #include "launch/namespaces.h"
 #include "launch/network/network_devices.h"
@@ -86,7 +86,7 @@ absl::Status TryMemory() {
   entering.Reset();
   char nothing = 0;
   (void)!read(entered.get(), &nothing, 1);  // returns at the end of file
-  absl::Status written = InChild([victim] {
+  absl::Status written = launch::InChild([victim] {
     char byte = 'b';
     const iovec local{&byte, 1};
     const iovec remote{const_cast<char*>(&target), 1};
@@ -102,12 +102,12 @@ absl::Status TryMemory() {
 }  // namespace
 
 DoctorTrials TryEverything() {
-  return {.namespaces = InChild(TryNamespaces),
-          .fuse = InChild(TryFuse),
-          .overlay = InChild(TryOverlay),
-          .uring = InChild([] { return UringLoop::Create().status(); }),
+  return {.namespaces = launch::InChild(TryNamespaces),
+          .fuse = launch::InChild(TryFuse),
+          .overlay = launch::InChild(TryOverlay),
+          .uring = launch::InChild([] { return UringLoop::Create().status(); }),
           .memory = TryMemory(),
-          .network = InChild(&launch::TryNetwork)};
+          .network = launch::InChild(&launch::TryNetwork)};
 }
 
 }  // namespace ibemu::cli

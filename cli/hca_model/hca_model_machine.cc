@@ -2,11 +2,9 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -14,25 +12,13 @@
 #include <utility>
 
 #include "base/pidfd.h"
+#include "base/socket_pair.h"
 #include "base/status_macros.h"
 #include "cli/run/run.h"
 #include "hca/remote/qemu_command.h"
 
 namespace ibemu::cli {
 namespace {
-
-struct SocketEnds {
-  UniqueFd ours;
-  UniqueFd qemus;
-};
-
-absl::StatusOr<SocketEnds> MakeSockets() {
-  std::array<int, 2> ends = {-1, -1};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return absl::ErrnoToStatus(errno, "socketpair");
-  }
-  return SocketEnds{UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
 
 // Turns the child process into QEMU.
 [[noreturn]] void BecomeQemu(const std::vector<std::string>& arguments,
@@ -61,10 +47,10 @@ absl::StatusOr<SocketEnds> MakeSockets() {
 absl::StatusOr<std::unique_ptr<HcaModelMachine>> HcaModelMachine::Start(
     Loop& loop, const launch::LauncherSignals& signals,
     hca::model::PciDevice& device, const std::vector<std::string>& qemu) {
-  IBEMU_ASSIGN_OR_RETURN(SocketEnds device_ends, MakeSockets());
-  IBEMU_ASSIGN_OR_RETURN(SocketEnds qtest_ends, MakeSockets());
-  const int device_socket = device_ends.qemus.get();
-  const int qtest_socket = qtest_ends.qemus.get();
+  IBEMU_ASSIGN_OR_RETURN(SocketPair device_ends, MakeSocketPair());
+  IBEMU_ASSIGN_OR_RETURN(SocketPair qtest_ends, MakeSocketPair());
+  const int device_socket = device_ends.theirs.get();
+  const int qtest_socket = qtest_ends.theirs.get();
   IBEMU_ASSIGN_OR_RETURN(
       const hca::remote::QemuCommand command,
       hca::remote::PlugInto(qemu, device_socket, qtest_socket));

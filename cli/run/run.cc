@@ -23,7 +23,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
-#include "base/in_child.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
 #include "cli/profile/profile_choice.h"
@@ -37,6 +36,7 @@
 #include "launch/child.h"
 #include "launch/descendants.h"
 #include "launch/host_identity.h"
+#include "launch/in_child.h"
 #include "launch/mounts.h"
 #include "launch/namespaces.h"
 #include "launch/network/network_devices.h"
@@ -426,7 +426,7 @@ absl::StatusOr<int> LaunchWithoutAdapter(const RunOptions& options) {
 absl::StatusOr<int> Run(const RunOptions& options) {
   if (options.no_adapter) return LaunchWithoutAdapter(options);
   // Before a daemon starts, which may take its time.
-  if (options.net) IBEMU_RETURN_IF_ERROR(InChild(&launch::TryNetwork));
+  if (options.net) IBEMU_RETURN_IF_ERROR(launch::InChild(&launch::TryNetwork));
   // Before there is a daemon, whose connection that process would keep.
   IBEMU_ASSIGN_OR_RETURN(std::optional<launch::OutsideNetwork> outside,
                          ForkOutside(options));

@@ -1,12 +1,10 @@
 #include "daemon/remote_node/authority.h"
 
-#include <sys/socket.h>
-
-#include <cerrno>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/socket_pair.h"
 #include "base/status_macros.h"
 #include "base/unique_fd.h"
 #include "launch/pass_descriptor.h"
@@ -58,20 +56,15 @@ absl::StatusOr<std::shared_ptr<const Authority>> Authority::Find(
 absl::StatusOr<control::Client> Authority::Connect(
     absl::Duration patience) const {
   if (!peers_) return control::Client::Connect(name_, patience);
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return absl::ErrnoToStatus(errno, "socketpair");
-  }
-  UniqueFd ours(ends[0]);
-  const UniqueFd theirs(ends[1]);
+  IBEMU_ASSIGN_OR_RETURN(SocketPair line, MakeSocketPair());
   const absl::Status sent =
-      launch::SendDescriptor(peers_->line(), theirs.get());
+      launch::SendDescriptor(peers_->line(), line.theirs.get());
   if (!sent.ok()) {
     return absl::UnavailableError(absl::StrCat(
         "ibemu-peers, by which it is reached, takes no connection (",
         sent.message(), "): if it has ended, start this daemon again"));
   }
-  return control::Client::Adopt(ours.Release(), patience);
+  return control::Client::Adopt(line.ours.Release(), patience);
 }
 
 absl::Status Authority::Explain(const absl::Status& error) const {

@@ -26,6 +26,8 @@
 #include "absl/time/time.h"
 #include "base/absl_text.h"
 #include "base/pidfd.h"
+#include "base/socket_pair.h"
+#include "base/status_macros.h"
 #include "launch/standard_streams.h"
 
 namespace ibemu::launch {
@@ -125,17 +127,12 @@ absl::StatusOr<OutsideNetwork> OutsideNetwork::Fork(
         "--outside=", Absl(program.name), ": it is not installed: Debian's \"",
         Absl(program.package), "\" has it"));
   }
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return absl::ErrnoToStatus(errno, "socketpair");
-  }
-  UniqueFd ours(ends[0]);
-  UniqueFd theirs(ends[1]);
+  IBEMU_ASSIGN_OR_RETURN(SocketPair line, MakeSocketPair());
   const std::vector<std::string> command = OutsideCommand(program, getpid());
   const pid_t pid = fork();
   if (pid < 0) return absl::ErrnoToStatus(errno, "fork");
   if (pid == 0) {
-    ours.Reset();
+    line.ours.Reset();
     setsid();  // a terminal's signals are for the command
     // Nor does another one end it before the program.
     sigset_t all, before;
@@ -144,12 +141,14 @@ absl::StatusOr<OutsideNetwork> OutsideNetwork::Fork(
     prctl(PR_SET_NAME, "ibemu-outside");
     LeaveStandardStreams(STDERR_FILENO);
     char go = 0;
-    if (read(theirs.get(), &go, 1) == 1) Watch(command, theirs, before);
+    if (read(line.theirs.get(), &go, 1) == 1) {
+      Watch(command, line.theirs, before);
+    }
     _exit(0);
   }
   UniqueFd process(pidfd_open(pid, 0));
   if (!process.valid()) return absl::ErrnoToStatus(errno, "pidfd_open");
-  return OutsideNetwork(program, std::move(process), std::move(ours));
+  return OutsideNetwork(program, std::move(process), std::move(line.ours));
 }
 
 absl::Status OutsideNetwork::Connect(Privilege privilege) {

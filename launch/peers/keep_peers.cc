@@ -13,6 +13,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "base/socket_pair.h"
+#include "base/status_macros.h"
 #include "base/unique_fd.h"
 #include "launch/peers/peers_process.h"
 
@@ -26,21 +28,16 @@ struct PeersChild {
 
 absl::StatusOr<PeersChild> StartChild(PeersBody body,
                                       const std::string& before) {
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return absl::ErrnoToStatus(errno, "socketpair");
-  }
-  UniqueFd ours(ends[0]);
-  const UniqueFd theirs(ends[1]);
+  IBEMU_ASSIGN_OR_RETURN(SocketPair news, MakeSocketPair());
   const pid_t keeper = getpid();
   const pid_t pid = fork();
   if (pid < 0) return absl::ErrnoToStatus(errno, "fork");
-  if (pid > 0) return PeersChild{pid, std::move(ours)};
-  ours.Reset();
+  if (pid > 0) return PeersChild{pid, std::move(news.ours)};
+  news.ours.Reset();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The signal is for later deaths alone.
   if (getppid() != keeper) _exit(1);
-  _exit(body(theirs.get(), before));
+  _exit(body(news.theirs.get(), before));
 }
 
 int AwaitEnd(pid_t pid) {

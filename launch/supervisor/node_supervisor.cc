@@ -11,6 +11,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/socket_pair.h"
+#include "base/status_macros.h"
 #include "launch/descriptor_limit.h"
 #include "launch/pass_descriptor.h"
 #include "launch/supervisor/node_calls.h"
@@ -46,19 +48,14 @@ namespace {
 }  // namespace
 
 absl::StatusOr<NodeSupervisor> NodeSupervisor::Fork(NodeFds fds) {
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-    return absl::ErrnoToStatus(errno, "socketpair");
-  }
-  UniqueFd ours(ends[0]);
-  UniqueFd theirs(ends[1]);
+  IBEMU_ASSIGN_OR_RETURN(SocketPair line, MakeSocketPair(SOCK_SEQPACKET));
   const pid_t pid = fork();
   if (pid < 0) return absl::ErrnoToStatus(errno, "fork");
   if (pid == 0) {
-    ours.Reset();
-    Supervise(std::move(theirs), fds);
+    line.ours.Reset();
+    Supervise(std::move(line.theirs), fds);
   }
-  return NodeSupervisor(std::move(ours));
+  return NodeSupervisor(std::move(line.ours));
 }
 
 absl::Status NodeSupervisor::HandOver(UniqueFd listener) {

@@ -1,10 +1,7 @@
 #include "daemon/remote_node/leases/meeting_point.h"
 
-#include <sys/socket.h>
-
-#include <cerrno>
-
 #include "base/secret.h"
+#include "base/socket_pair.h"
 #include "base/status_macros.h"
 #include "control/bounded_stream.h"
 #include "launch/pass_descriptor.h"
@@ -44,11 +41,8 @@ absl::StatusOr<json> MeetingPoint::Meet(control::Parameters& parameters,
   timers_.Cancel(other->second.limit);
   const UniqueFd first = std::move(other->second.line);
   waiting_.erase(other);
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return absl::ErrnoToStatus(errno, "socketpair");
-  }
-  const UniqueFd one(ends[0]), another(ends[1]);
+  IBEMU_ASSIGN_OR_RETURN(const SocketPair ends, MakeSocketPair());
+  const auto& [one, another] = ends;
   // Of one that has gone, or takes nothing, the other sees that its connection
   // ends.
   launch::SendDescriptor(first.get(), one.get()).IgnoreError();

@@ -1,10 +1,10 @@
-#include "base/in_child.h"
+#include "launch/in_child.h"
 
 #include <gtest/gtest.h>
 
 #include <csignal>
 
-namespace ibemu {
+namespace ibemu::launch {
 namespace {
 
 TEST(InChildTest, WhatATrialDoesEndsWithItsProcess) {
@@ -31,4 +31,4 @@ TEST(InChildTest, ATrialThatDiesIsAFailure) {
 }
 
 }  // namespace
-}  // namespace ibemu
+}  // namespace ibemu::launch

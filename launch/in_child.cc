@@ -1,4 +1,4 @@
-#include "base/in_child.h"
+#include "launch/in_child.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -10,7 +10,7 @@
 
 #include "base/unique_fd.h"
 
-namespace ibemu {
+namespace ibemu::launch {
 
 absl::Status InChild(const std::function<absl::Status()>& trial) {
   int ends[2];
@@ -40,4 +40,4 @@ absl::Status InChild(const std::function<absl::Status()>& trial) {
                          : absl::FailedPreconditionError(message);
 }
 
-}  // namespace ibemu
+}  // namespace ibemu::launch
