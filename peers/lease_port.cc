@@ -108,13 +108,16 @@ absl::StatusOr<json> LeasePort::Await(control::Parameters& parameters,
                                       control::Caller& caller) {
   const std::string digits = parameters.Text("token", "");
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
-  UniqueFd line = caller.TakeDescriptor();
+  IBEMU_RETURN_IF_ERROR(AwaitPackets(digits, caller.TakeDescriptor()));
+  return json::object();
+}
+
+absl::Status LeasePort::AwaitPackets(const std::string& digits, UniqueFd line) {
   IBEMU_RETURN_IF_ERROR(
       control::CheckStreamSocket(line.get(), "packets.await"));
   IBEMU_RETURN_IF_ERROR(CheckSecretText(digits));
-  const std::string token = absl::HexStringToBytes(digits);
-  IBEMU_RETURN_IF_ERROR(Expect(token, std::move(line), kPacketsGiveUpAfter));
-  return json::object();
+  return Expect(absl::HexStringToBytes(digits), std::move(line),
+                kPacketsGiveUpAfter);
 }
 
 // To connect may take seconds.

@@ -48,7 +48,8 @@ inline std::string ReceiveSome(int socket) {
 // of gRPC, until either ends; `cancel` ends the stream.  It holds one message
 // of each direction, so whoever does not read makes the other end wait, however
 // far it is.  `Out` and `In` are what the stream takes and gives, and have
-// "data".  Calls `heard` when the first message has come from the stream.
+// "data".  Calls `heard` when the first message has come from the stream, and
+// `take` with each that has no data: it returns false if nobody may say that.
 // Needs a thread: without one, both end at once.
 //
 // The calls of gRPC that wait do so on the connection itself.  Those that call
@@ -57,7 +58,9 @@ inline std::string ReceiveSome(int socket) {
 template <class Out, class In, class Stream, class Cancel>
 void CarryNodeLink(
     UniqueFd socket, Stream& stream, const Cancel& cancel,
-    const std::function<void()>& heard = [] {}) {
+    const std::function<void()>& heard = [] {},
+    const std::function<bool(const In&)>& take =
+        [](const In&) { return false; }) {
   const auto carry_out = [&] {
     Out message;
     while (true) {
@@ -78,9 +81,10 @@ void CarryNodeLink(
   In message;
   // A peer that sends anything else, or more than was agreed, is none.
   bool first = true;
-  while (stream.Read(&message) && message.has_data() &&
-         message.data().size() <= kMaxAtOnce &&
-         SendAll(socket.get(), message.data())) {
+  while (stream.Read(&message) &&
+         (message.has_data() ? message.data().size() <= kMaxAtOnce &&
+                                   SendAll(socket.get(), message.data())
+                             : take(message))) {
     if (std::exchange(first, false)) heard();
   }
   cancel();

@@ -3,7 +3,10 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <chrono>
+#include <cstdint>
 #include <future>
+#include <limits>
+#include <mutex>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -16,6 +19,7 @@
 #include "base/status_macros.h"
 #include "control/bounded_stream.h"
 #include "peers/grpc_status.h"
+#include "peers/last_task.h"
 #include "peers/node_link_carrier.h"
 #include "peers/subnet_service.h"
 
@@ -36,20 +40,46 @@ struct Attached {
   bool encrypt = false;
 };
 
+}  // namespace
+
 // A node link of which the node is on another machine.
-struct NodeLink {
+struct SubnetProxy::NodeLink {
+  using Stream = grpc::ClientReaderWriter<v1::FromAdapter, v1::ToAdapter>;
+
+  // Several threads write, and one reads.
+  bool Write(const v1::FromAdapter& message) {
+    const std::lock_guard lock(mutex);
+    return open && stream->Write(message);
+  }
+  bool Read(v1::ToAdapter* message) { return stream->Read(message); }
+  grpc::Status Finish() {
+    {
+      const std::lock_guard lock(mutex);
+      open = false;
+    }
+    return stream->Finish();
+  }
+
   grpc::ClientContext context;
   v1::FromAdapter first;
   UniqueFd socket;
   std::promise<Attached> attached;
+  std::unique_ptr<Stream> stream;
+  std::mutex mutex;
+  bool open = false;  // guarded by `mutex`
+  // The other machine may take nothing.
+  LastTask<v1::PacketsAwaited> ask{[this](const v1::PacketsAwaited& awaited) {
+    v1::FromAdapter message;
+    *message.mutable_packets_awaited() = awaited;
+    Write(message);
+  }};
 };
 
-// Tells whether the node is ours, and carries what comes then.
-void Serve(v1::Subnet::Stub& stub, NodeLink& link) {
-  const auto stream = stub.AttachHost(&link.context);
+void SubnetProxy::Serve(v1::Subnet::Stub& stub, NodeLink& link) {
+  link.stream = stub.AttachHost(&link.context);
   v1::ToAdapter answer;
-  if (!stream->Write(link.first) || !stream->Read(&answer)) {
-    return link.attached.set_value({stream->Finish()});
+  if (!link.stream->Write(link.first) || !link.Read(&answer)) {
+    return link.attached.set_value({link.Finish()});
   }
   if (!answer.has_attached()) {
     link.context.TryCancel();
@@ -57,13 +87,15 @@ void Serve(v1::Subnet::Stub& stub, NodeLink& link) {
                               "it does not say that we are attached"}});
     return;
   }
+  {
+    const std::lock_guard lock(link.mutex);
+    link.open = true;
+  }
   link.attached.set_value({grpc::Status::OK, answer.attached().encrypt()});
   CarryNodeLink<v1::FromAdapter, v1::ToAdapter>(
-      std::move(link.socket), *stream, [&link] { link.context.TryCancel(); });
-  stream->Finish();
+      std::move(link.socket), link, [&link] { link.context.TryCancel(); });
+  link.Finish();
 }
-
-}  // namespace
 
 SubnetProxy::SubnetProxy(const std::shared_ptr<grpc::Channel>& channel,
                          std::string address, LeasePort& lease_port)
@@ -77,6 +109,7 @@ void SubnetProxy::AddTo(control::MethodTable& methods) {
   Add(methods, "node.names", &SubnetProxy::ListHosts);
   Add(methods, "node_link.free", &SubnetProxy::ListFreeHosts);
   Add(methods, "node_link.attach", &SubnetProxy::AttachHost);
+  Add(methods, "packets.again", &SubnetProxy::AskForPackets);
 }
 
 void SubnetProxy::Add(control::MethodTable& methods, std::string_view name,
@@ -170,6 +203,29 @@ absl::StatusOr<json> SubnetProxy::AttachHost(control::Parameters& parameters,
   const Attached attached = future.get();
   if (!attached.status.ok()) return Explain(attached.status);
   lease_port_.SetEncrypts(attached.encrypt);
+  std::erase_if(links_, [](const auto& each) { return each.second.expired(); });
+  if (leases && !packets.empty()) links_[packets] = link;
+  return json::object();
+}
+
+absl::StatusOr<json> SubnetProxy::AskForPackets(control::Parameters& parameters,
+                                                control::Caller& caller) {
+  const std::string first = parameters.Text("first", "");
+  const std::string token = parameters.Text("token", "");
+  const int64_t number =
+      parameters.Number("number", 0, 2, std::numeric_limits<uint32_t>::max());
+  IBEMU_RETURN_IF_ERROR(parameters.Finish());
+  const auto found = links_.find(first);
+  const auto link = found == links_.end() ? nullptr : found->second.lock();
+  if (link == nullptr) {
+    return absl::NotFoundError("no node link has packets of this token");
+  }
+  IBEMU_RETURN_IF_ERROR(
+      lease_port_.AwaitPackets(token, caller.TakeDescriptor()));
+  v1::PacketsAwaited awaited;
+  awaited.set_token(absl::HexStringToBytes(token));
+  awaited.set_number(static_cast<uint32_t>(number));
+  link->ask.Do(std::move(awaited));
   return json::object();
 }
 

@@ -4,6 +4,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -25,10 +26,16 @@ class SubnetProxy {
   SubnetProxy(const std::shared_ptr<grpc::Channel>& channel,
               std::string address, LeasePort& lease_port);
 
-  // Adds node.status, node.names, node_link.free and node_link.attach.
+  // Adds node.status, node.names, node_link.free, node_link.attach and
+  //   packets.again  {"first": "...", "token": "...", "number": 2}: what
+  //                  packets.await does (LeasePort), for connection `number` of
+  //                  the node link whose attach had the token "first", and asks
+  //                  the other machine for it
   void AddTo(control::MethodTable& methods);
 
  private:
+  struct NodeLink;
+
   using Method = absl::StatusOr<nlohmann::json> (SubnetProxy::*)(
       control::Parameters&, control::Caller&);
 
@@ -42,6 +49,11 @@ class SubnetProxy {
   absl::StatusOr<nlohmann::json> AttachHost(control::Parameters& parameters,
                                             control::Caller& caller);
 
+  absl::StatusOr<nlohmann::json> AskForPackets(control::Parameters& parameters,
+                                               control::Caller& caller);
+
+  // Tells whether the node is ours, and carries what comes then.
+  static void Serve(v1::Subnet::Stub& stub, NodeLink& link);
   // Gives a connection that was lost the time to come again.
   void AwaitConnection() const;
   // Calls the other machine, for five seconds at most.
@@ -60,6 +72,8 @@ class SubnetProxy {
   const std::shared_ptr<v1::Subnet::Stub> stub_;
   const std::string address_;
   LeasePort& lease_port_;
+  // By the tokens of their first connections of packets.
+  std::map<std::string, std::weak_ptr<NodeLink>> links_;
 };
 
 }  // namespace ibemu::peers

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -17,6 +15,7 @@
 #include "control/rpc.h"
 #include "peers/caller.h"
 #include "peers/grpc_status.h"
+#include "peers/last_task.h"
 #include "peers/node_link_carrier.h"
 #include "peers/token_connection.h"
 
@@ -87,21 +86,34 @@ grpc::Status SubnetService::AttachHost(
   v1::ToAdapter answer;
   answer.mutable_attached()->set_encrypt(encrypt_);
   if (stream->Write(answer)) {
+    LastTask<v1::PacketsAwaited> caller(
+        [this, &first, address = LeaseAddress(*context, first)](
+            const v1::PacketsAwaited& awaited) {
+          ConnectPackets(first, address, awaited);
+        });
+    const bool has_port = !first.attach().packets_token().empty();
     // The peer has read the answer when it says something, and knows whether
     // the connection will be encrypted.
-    std::jthread caller;  // is joined
+    const auto heard = [&] {
+      if (!has_port) return;
+      v1::PacketsAwaited awaited;
+      awaited.set_token(first.attach().packets_token());
+      awaited.set_number(1);
+      caller.Do(std::move(awaited));
+    };
+    const auto take = [&](const v1::FromAdapter& message) {
+      if (!has_port || !message.has_packets_awaited() ||
+          message.packets_awaited().token().size() !=
+              std::tuple_size_v<Secret> ||
+          message.packets_awaited().number() < 2) {
+        return false;
+      }
+      caller.Do(message.packets_awaited());
+      return true;
+    };
     CarryNodeLink<v1::ToAdapter, v1::FromAdapter>(
-        *std::move(socket), *stream, [context] { context->TryCancel(); },
-        [&] {
-          if (first.attach().packets_token().empty()) return;
-          try {
-            caller = std::jthread(&SubnetService::ConnectPackets, this,
-                                  LeaseAddress(*context, first),
-                                  first.attach().packets_token());
-          } catch (const std::system_error&) {
-            // No thread: packets go by the stream.
-          }
-        });
+        *std::move(socket), *stream, [context] { context->TryCancel(); }, heard,
+        take);
   }
   return {grpc::StatusCode::UNAVAILABLE, "the node link has ended"};
 }
@@ -140,15 +152,20 @@ absl::StatusOr<UniqueFd> SubnetService::Attach(
 }
 
 // Without it, packets go by the stream.
-void SubnetService::ConnectPackets(const std::string& address,
-                                   const std::string& token) {
-  const absl::StatusOr<UniqueFd> socket = ConnectByToken(
-      address, token, kPacketsGiveUpAfter, encrypt_ ? &tls_ : nullptr);
+void SubnetService::ConnectPackets(const v1::FromAdapter& first,
+                                   const std::string& address,
+                                   const v1::PacketsAwaited& awaited) {
+  const absl::StatusOr<UniqueFd> socket =
+      ConnectByToken(address, awaited.token(), kPacketsGiveUpAfter,
+                     encrypt_ ? &tls_ : nullptr);
   if (!socket.ok()) return;
   const std::lock_guard lock(mutex_);
   daemon_
-      .CallWith("node_link.packets", {{"token", absl::BytesToHexString(token)}},
-                socket->get())
+      .CallWith(
+          "node_link.packets",
+          {{"token", absl::BytesToHexString(first.attach().packets_token())},
+           {"number", awaited.number()}},
+          socket->get())
       .IgnoreError();
 }
 

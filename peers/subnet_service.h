@@ -24,7 +24,7 @@ namespace ibemu::peers {
 // The version of what a node link says, for machines that have different ones
 // of us: daemon/remote_node/format/node_link_format.h, whose every change
 // counts.
-inline constexpr uint32_t kNodeLinkVersion = 5;
+inline constexpr uint32_t kNodeLinkVersion = 6;
 
 // A SubnetService answers peers by asking the daemon, over one connection to
 // its control socket: a peer reaches the methods that are asked here, and no
@@ -66,8 +66,10 @@ class SubnetService : public v1::Subnet::Service {
   // One end of a node link, whose other end is the daemon's.
   absl::StatusOr<UniqueFd> Attach(const grpc::ServerContext& context,
                                   const v1::FromAdapter& first);
-  // Connects to a peer that expects it, and hands the connection to the daemon.
-  void ConnectPackets(const std::string& address, const std::string& token);
+  // Connects to a peer that expects it with `token`, and hands the connection
+  // to the daemon.
+  void ConnectPackets(const v1::FromAdapter& first, const std::string& address,
+                      const v1::PacketsAwaited& awaited);
 
   std::mutex mutex_;
   control::Client daemon_;  // guarded by it

@@ -26,7 +26,8 @@ inline constexpr char kWelcome = 'w';
 // The times for which a connection lasts though the network, or who is to read,
 // takes nothing of it.  Packets of a lease that ends go through the subnet's
 // daemon, which another network may lead to.  The connection of a node link's
-// packets is made once, and a daemon that is stopped for a while keeps it.
+// packets takes a second or more to be made again, and a daemon that is stopped
+// for a while keeps it.
 inline constexpr absl::Duration kLeaseGivesUpAfter = absl::Seconds(1);
 inline constexpr absl::Duration kPacketsGiveUpAfter = absl::Minutes(1);
 

@@ -334,6 +334,8 @@ absl::StatusOr<JoinedFabric> JoinFabric(
     ways.plug_in = PlugInBeside(*joined.plugging, authority,
                                 topology.nodes[size_t{2} * i]);
     ways.meet = MeetThrough(loop, *joined.meeting, authority);
+    ways.ask_for_packets =
+        AskForPacketsThrough(loop, *joined.meeting, authority);
     auto& host = joined.hosts.emplace_back(std::make_unique<JoinedHost>(
         loop, *joined.fabric, NodeId{2 * i}, NodeId{2 * i + 1}, std::move(ways),
         std::move(plugged[i])));

@@ -8,7 +8,6 @@
 #include "daemon/remote_node/format/node_link_format.h"
 #include "daemon/remote_node/format/node_link_splitter.h"
 #include "daemon/remote_node/format/packet_train.h"
-#include "daemon/remote_node/meet_host.h"
 #include "fabric/packet/packet_parser.h"
 #include "fabric/subnet/port_copy.h"
 #include "fabric/subnet/subnet.h"
@@ -95,26 +94,12 @@ void JoinedHost::StartPackets() {
   cables_->OnTrain([this](int port, const fabric::Packet& packets) {
     fabric_.SendFrom(IdOf(beyond_, port), packets);
   });
-  packets_ = std::make_shared<PacketConnection>(
-      loop_, RemoteCables::kMaxKept,
+  packets_.emplace(
+      loop_, *cables_, ways_.ask_for_packets,
       [this](const NodeLinkSplitter::Message& message) {
         return TakePackets(message);
       },
       [this] { leases_->RepeatUsed(); });
-  cables_->OnPacketsMoved([this] { packets_->OnMoved(); });
-  UniqueFd line = cables_->TakePacketLine();
-  if (!line.valid()) return;
-  AwaitConnection(
-      loop_, std::move(line),
-      [host = std::weak_ptr(self_),
-       asked = std::weak_ptr(packets_)](absl::StatusOr<UniqueFd> socket) {
-        const auto self = host.lock();
-        const auto packets = asked.lock();
-        if (self && packets && socket.ok() &&
-            packets->Begin(*std::move(socket)).ok()) {
-          (*self)->cables_->TellPacketsMoved();
-        }
-      });
 }
 
 absl::Status JoinedHost::TakePackets(const NodeLinkSplitter::Message& message) {

@@ -16,9 +16,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "daemon/remote_node/joined_packets.h"
 #include "daemon/remote_node/leases/host_leases.h"
 #include "daemon/remote_node/node_link_pump.h"
-#include "daemon/remote_node/packet_connection.h"
 #include "daemon/remote_node/remote_cable.h"
 #include "fabric/fabric.h"
 #include "fabric/forwarding/endpoints.h"
@@ -42,10 +42,11 @@ class JoinedHost final : private fabric::RemoteAdapter,
   using PlugIn = std::function<void(absl::AnyInvocable<void(Plugged)> done)>;
 
   // The connections to other daemons: to the one that has the fabric, when it
-  // was gone, and to those of other hosts.
+  // was gone, to those of other hosts, and for packets when that one has ended.
   struct Ways {
     PlugIn plug_in;
     HostLeases::Meet meet;
+    JoinedPackets::AskAgain ask_for_packets;
   };
 
   // After that time it is tried again, and again.
@@ -131,9 +132,9 @@ class JoinedHost final : private fabric::RemoteAdapter,
   std::set<int> managers_;  // ports with a subnet manager
   std::optional<std::string> description_;
   std::function<void()> silent_ = [] {};
-  std::optional<HostLeases> leases_;           // with Start()
-  std::shared_ptr<PacketConnection> packets_;  // the same; null: lost
-  std::optional<NodeLinkPump> pump_;           // the same
+  std::optional<HostLeases> leases_;      // with Start(), unless lost
+  std::optional<JoinedPackets> packets_;  // the same
+  std::optional<NodeLinkPump> pump_;      // with Start()
   // Expires with this: for tasks.
   const std::shared_ptr<JoinedHost*> self_ =
       std::make_shared<JoinedHost*>(this);

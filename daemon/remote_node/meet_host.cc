@@ -19,6 +19,8 @@ namespace {
 constexpr absl::Duration kSaysWithin = absl::Milliseconds(500);
 // For the other host.
 constexpr absl::Duration kMeetsWithin = absl::Seconds(10);
+// Of the workers' clients, beside the leases' numbers.
+constexpr ClientId kAsksForPackets{uint64_t{1} << 32};
 
 // The line by which the connection to the other host will come.
 absl::StatusOr<UniqueFd> OpenLine(const Authority& authority,
@@ -45,6 +47,25 @@ struct Awaited {
   }
 };
 
+// Has `open` open a line beside the loop, and awaits what comes by it.
+void AwaitBeside(Loop& loop, WorkerPool& workers, ClientId client,
+                 absl::AnyInvocable<absl::StatusOr<UniqueFd>()> open,
+                 absl::AnyInvocable<void()> ready, HostLeases::Met met) {
+  const auto line = std::make_shared<absl::StatusOr<UniqueFd>>(
+      absl::UnavailableError("the daemon does not answer"));
+  workers.Run(
+      client, [line, open = std::move(open)]() mutable { *line = open(); },
+      [&loop, line, ready = std::move(ready),
+       met = std::move(met)](WorkerPool::Outcome outcome) mutable {
+        if (outcome != WorkerPool::Outcome::kDone) {
+          return met(absl::DeadlineExceededError("the daemon is too slow"));
+        }
+        if (!line->ok()) return met(line->status());
+        ready();
+        AwaitConnection(loop, *std::move(*line), std::move(met));
+      });
+}
+
 }  // namespace
 
 void AwaitConnection(Loop& loop, UniqueFd line, HostLeases::Met met) {
@@ -66,22 +87,32 @@ HostLeases::Meet MeetThrough(Loop& loop, WorkerPool& workers,
   return [&loop, &workers, authority = std::move(authority)](
              const NodeLinkLease& lease, const std::string& address,
              absl::AnyInvocable<void()> ready, HostLeases::Met met) {
-    const auto line = std::make_shared<absl::StatusOr<UniqueFd>>(
-        absl::UnavailableError("the daemon does not answer"));
-    workers.Run(
-        ClientId{lease.number},
-        [line, authority, lease, address] {
-          *line = OpenLine(*authority, lease, address);
+    AwaitBeside(
+        loop, workers, ClientId{lease.number},
+        [authority, lease, address] {
+          return OpenLine(*authority, lease, address);
         },
-        [&loop, line, ready = std::move(ready),
-         met = std::move(met)](WorkerPool::Outcome outcome) mutable {
-          if (outcome != WorkerPool::Outcome::kDone) {
-            return met(absl::DeadlineExceededError("the daemon is too slow"));
-          }
-          if (!line->ok()) return met(line->status());
-          ready();
-          AwaitConnection(loop, *std::move(*line), std::move(met));
-        });
+        std::move(ready), std::move(met));
+  };
+}
+
+std::function<void(const std::string& first, uint32_t number,
+                   HostLeases::Met met)>
+AskForPacketsThrough(Loop& loop, WorkerPool& workers,
+                     std::shared_ptr<const Authority> authority) {
+  return [&loop, &workers, authority = std::move(authority)](
+             const std::string& first, uint32_t number, HostLeases::Met met) {
+    AwaitBeside(
+        loop, workers, kAsksForPackets,
+        [authority, first, number]() -> absl::StatusOr<UniqueFd> {
+          IBEMU_ASSIGN_OR_RETURN(control::Client client,
+                                 authority->Connect(kSaysWithin));
+          return client.OpenStream("packets.again",
+                                   {{"first", first},
+                                    {"token", SecretText(DrawSecret())},
+                                    {"number", number}});
+        },
+        [] {}, std::move(met));
   };
 }
 

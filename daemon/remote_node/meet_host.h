@@ -2,7 +2,10 @@
 #ifndef IBEMU_DAEMON_REMOTE_NODE_MEET_HOST_H_
 #define IBEMU_DAEMON_REMOTE_NODE_MEET_HOST_H_
 
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "base/unique_fd.h"
 #include "base/worker_pool.h"
@@ -17,6 +20,13 @@ namespace ibemu::daemon {
 // and `workers` must outlive it.
 HostLeases::Meet MeetThrough(Loop& loop, WorkerPool& workers,
                              std::shared_ptr<const Authority> authority);
+
+// Returns a JoinedPackets::AskAgain that calls "packets.again" of our
+// ibemu-peers (SubnetProxy).  Both must outlive it.
+std::function<void(const std::string& first, uint32_t number,
+                   HostLeases::Met met)>
+AskForPacketsThrough(Loop& loop, WorkerPool& workers,
+                     std::shared_ptr<const Authority> authority);
 
 // Waits, for ten seconds at most, for the descriptor of a connection that is
 // sent by `line`, and calls `met` from the loop.  `loop` must outlive that.

@@ -63,14 +63,7 @@ void NodeLinkHost::TakeLeases(LeaseTable& leases, std::string address) {
 
 void NodeLinkHost::ServeDaemon() {
   cables_->LeaveReadsToAgents();
-  packets_.emplace(
-      loop_, max_buffered_,
-      [this](const NodeLinkSplitter::Message& message) {
-        return TakePackets(message);
-      },
-      [this] {
-        if (party_ != nullptr) party_->RepeatUsed();
-      });
+  RenewPackets();
   splitter_ = NodeLinkSplitter(PacketTrain::kLongest);
   for (int port = 1; port <= cables_->port_count(); ++port) {
     cables_->cable(port).TakePacketsBy(
@@ -80,11 +73,43 @@ void NodeLinkHost::ServeDaemon() {
   }
 }
 
-absl::Status NodeLinkHost::ConnectPackets(UniqueFd socket) {
+void NodeLinkHost::RenewPackets() {
+  packets_.emplace(
+      loop_, max_buffered_,
+      [this](const NodeLinkSplitter::Message& message) {
+        return TakePackets(message);
+      },
+      [this] {
+        if (party_ != nullptr) party_->RepeatUsed();
+      });
+}
+
+absl::Status NodeLinkHost::ConnectPackets(UniqueFd socket, uint32_t number) {
   if (!packets_) {
     return absl::FailedPreconditionError("the adapter takes no connection");
   }
+  if (number <= packet_socket_number_ || number < packets_moved_) {
+    return absl::FailedPreconditionError("the adapter has a later connection");
+  }
   packet_socket_ = std::move(socket);
+  packet_socket_number_ = number;
+  MovePackets();
+  return absl::OkStatus();
+}
+
+// It has given the one before up, however much of it is here.
+absl::Status NodeLinkHost::OnPacketsMoved(std::span<const std::byte> payload) {
+  IBEMU_ASSIGN_OR_RETURN(const uint32_t number, DecodeLeaseNumber(payload));
+  if (number <= packets_moved_) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("connection %d of packets is an older one than %d",
+                        number, packets_moved_));
+  }
+  packets_moved_ = number;
+  if (packets_->connected()) {
+    RenewPackets();
+    if (party_ != nullptr) party_->RepeatUsed();
+  }
   MovePackets();
   return absl::OkStatus();
 }
@@ -92,14 +117,18 @@ absl::Status NodeLinkHost::ConnectPackets(UniqueFd socket) {
 // Not before the adapter has: somebody else might have the other end of the
 // socket, but only the adapter can say so on this node link.
 void NodeLinkHost::MovePackets() {
-  if (!packets_->moved() || !packet_socket_.valid()) return;
+  if (!packet_socket_.valid() || packet_socket_number_ != packets_moved_) {
+    return;
+  }
+  RenewPackets();
   const absl::Status begun = packets_->Begin(std::move(packet_socket_));
   if (!begun.ok()) {
     spdlog::warn("an adapter's packets stay on its node link: {}",
                  std::string(begun.message()));
     return;
   }
-  Queue(NodeLinkMessage::kPacketsMoved, 1, {});
+  packets_->OnMoved();
+  Queue(NodeLinkMessage::kPacketsMoved, 1, EncodeLeaseNumber(packets_moved_));
   Flush();
 }
 
@@ -233,10 +262,8 @@ absl::Status NodeLinkHost::Handle(const NodeLinkSplitter::Message& message) {
       return absl::OkStatus();
     }
     case NodeLinkMessage::kPacketsMoved:
-      if (!packets_ || !message.payload.empty()) break;
-      packets_->OnMoved();
-      MovePackets();
-      return absl::OkStatus();
+      if (!packets_) break;
+      return OnPacketsMoved(message.payload);
     case NodeLinkMessage::kLeaseReady:
     case NodeLinkMessage::kLeaseUsed:
     case NodeLinkMessage::kLeaseUsage:

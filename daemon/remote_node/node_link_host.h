@@ -49,10 +49,12 @@ class NodeLinkHost {
   // node's agents it does not get.  Call it before Start().
   void ServeDaemon();
   // Packets go by `socket`, a stream socket, as soon as the adapter says that
-  // it has the other end, see PacketConnection.
+  // it has the other end, see PacketConnection.  `number`: of the connection,
+  // 1, 2, ...; one with a lower number ends then.
   //
-  // Errors: FailedPrecondition, the adapter has ended or knows no trains.
-  absl::Status ConnectPackets(UniqueFd socket);
+  // Errors: FailedPrecondition, the adapter has ended, knows no trains or has
+  // gone on to another connection.
+  absl::Status ConnectPackets(UniqueFd socket, uint32_t number = 1);
   // Whether they go by such a socket now.
   bool has_packet_connection() const {
     return packets_ && packets_->connected();
@@ -94,7 +96,11 @@ class NodeLinkHost {
   // Sends packets by their connection, or several as one message.  Returns
   // false if they have to go by the node link, one by one.
   bool SendPackets(int port, const fabric::Packet& packets);
-  // Has packets go by their connection when both ends have it.
+  // There is no connection of packets, and one more may begin.
+  void RenewPackets();
+  // The adapter has its end of a connection.
+  absl::Status OnPacketsMoved(std::span<const std::byte> payload);
+  // Has packets go by a connection when both ends have it.
   void MovePackets();
   // Takes what came by the packets' connection.
   absl::Status TakePackets(const NodeLinkSplitter::Message& message);
@@ -129,6 +135,9 @@ class NodeLinkHost {
   NodeLinkSplitter splitter_;
   std::optional<PacketConnection> packets_;  // if it knows trains
   UniqueFd packet_socket_;                   // until the adapter has the other
+  // The numbers of the last one that came, and of the last that the adapter
+  // has.
+  uint32_t packet_socket_number_ = 0, packets_moved_ = 0;
   control::SendBuffer buffer_;
   bool waits_for_room_ = false;
   bool paused_ = false;  // reads no more

@@ -2,6 +2,8 @@
 
 #include <sys/socket.h>
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -89,14 +91,16 @@ absl::StatusOr<json> NodeLinkMethods::Attach(control::Parameters& parameters,
 absl::StatusOr<json> NodeLinkMethods::ConnectPackets(
     control::Parameters& parameters, control::Caller& caller) {
   const std::string token = parameters.Text("token", "");
+  const int64_t number =
+      parameters.Number("number", 1, 1, std::numeric_limits<uint32_t>::max());
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   UniqueFd socket = caller.TakeDescriptor();
   IBEMU_RETURN_IF_ERROR(control::CheckStreamSocket(
       socket.get(), "node_link.packets", {AF_UNIX, AF_INET, AF_INET6}));
   for (auto& [node, attached] : attached_) {
     if (token.empty() || attached.packets != token) continue;
-    attached.packets.clear();
-    IBEMU_RETURN_IF_ERROR(attached.host->ConnectPackets(std::move(socket)));
+    IBEMU_RETURN_IF_ERROR(attached.host->ConnectPackets(
+        std::move(socket), static_cast<uint32_t>(number)));
     return json::object();
   }
   return absl::NotFoundError("no adapter expects this connection");

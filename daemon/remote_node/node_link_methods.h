@@ -57,12 +57,14 @@ class NodeLinkMethods {
   //                      is another daemon's, which knows messages of several
   //                      packets, and would ask the node's agents here about
   //                      every SubnGet(): those that they answer do not go to
-  //                      it.  "packets": a token, with which a
+  //                      it.  "packets": a token, with which
   //                      node_link.packets may follow
-  //   node_link.packets  {"token": "..."} and a stream socket whose other end
-  //                      that adapter gets: packets of its queue pairs go by it
-  //                      as soon as the adapter says that it has it
-  //                      (PacketConnection)
+  //   node_link.packets  {"token": "...", "number": 1} and a stream socket
+  //   whose
+  //                      other end that adapter gets: packets of its queue
+  //                      pairs go by it as soon as the adapter says that it has
+  //                      the one of this number (PacketConnection), a higher
+  //                      one each time
   //   node_link.free     ["0x...", ...]: the GUIDs of hosts' adapters that no
   //                      program here and nobody elsewhere has, kMaxFree at
   //                      most
@@ -85,7 +87,7 @@ class NodeLinkMethods {
   struct Attached {
     std::unique_ptr<NodeLinkHost> host;  // may have ended
     std::string peer;
-    std::string packets;  // the token of their connection, until it comes
+    std::string packets;  // the token of their connections
   };
 
   absl::StatusOr<nlohmann::json> ConnectPackets(control::Parameters& parameters,

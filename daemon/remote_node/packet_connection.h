@@ -27,6 +27,7 @@ namespace ibemu::daemon {
 // Each end says on its node link when packets go by the connection from now on
 // (NodeLinkMessage::kPacketsMoved), and the other reads nothing of it before,
 // so none overtakes another.  When it ends, some may, and some are lost.
+// Another may follow (JoinedPackets): each has a number, which both ends say.
 class PacketConnection {
  public:
   // Takes what the other end sends: kPacket, kTrain or kLeaseUsed.  An error

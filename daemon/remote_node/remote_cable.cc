@@ -100,6 +100,7 @@ absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Plug(
     parameters["trains"] = true;
   }
   UniqueFd packet_line;
+  std::string token;
   const auto& methods = client.greeting().capabilities;
   if (std::ranges::find(methods, "node_link.attach") == methods.end()) {
     return absl::FailedPreconditionError(
@@ -108,7 +109,7 @@ absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Plug(
   }
   if (side == Side::kDaemon &&
       std::ranges::find(methods, "packets.await") != methods.end()) {
-    const std::string token = SecretText(DrawSecret());
+    token = SecretText(DrawSecret());
     auto line = client.OpenStream("packets.await", {{"token", token}});
     // Packets go by the node link where there is no room for a connection.
     if (!line.ok() && !absl::IsResourceExhausted(line.status())) {
@@ -117,18 +118,23 @@ absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Plug(
     if (line.ok()) {
       packet_line = *std::move(line);
       parameters["packets"] = token;
+    } else {
+      token.clear();
     }
   }
   IBEMU_ASSIGN_OR_RETURN(UniqueFd socket,
                          client.OpenStream("node_link.attach", parameters));
-  return Adopt(std::move(socket), patience, side, std::move(packet_line));
+  return Adopt(std::move(socket), patience, side, std::move(packet_line),
+               std::move(token));
 }
 
 absl::StatusOr<std::unique_ptr<RemoteCables>> RemoteCables::Adopt(
-    UniqueFd socket, absl::Duration patience, Side side, UniqueFd packet_line) {
+    UniqueFd socket, absl::Duration patience, Side side, UniqueFd packet_line,
+    std::string packets_token) {
   std::unique_ptr<RemoteCables> cables(
       new RemoteCables(std::move(socket), patience, side));
   cables->packet_line_ = std::move(packet_line);
+  cables->packets_token_ = std::move(packets_token);
   const auto known = [&] {
     return cables->port_count() > 0 && cables->cables_.back().state_.ports > 0;
   };
@@ -166,8 +172,9 @@ absl::Status RemoteCables::Dispatch() {
       continue;
     }
     if (message.type == NodeLinkMessage::kPacketsMoved) {
-      if (message.payload.empty()) {
-        packets_moved_();
+      const auto number = DecodeLeaseNumber(message.payload);
+      if (number.ok()) {
+        packets_moved_(*number);
       } else {
         Lose(absl::UnavailableError("the daemon says what makes no sense"));
       }

@@ -4,11 +4,13 @@
 #define IBEMU_DAEMON_REMOTE_NODE_REMOTE_CABLE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -86,11 +88,12 @@ class RemoteCables {
       absl::Duration patience = absl::InfiniteDuration(),
       Side side = Side::kModel);
 
-  // The same over a socket whose other end is a NodeLinkHost's.  `packet_line`:
-  // see TakePacketLine().
+  // The same over a socket whose other end is a NodeLinkHost's.  `packet_line`
+  // and `packets_token`: see TakePacketLine() and packets_token().
   static absl::StatusOr<std::unique_ptr<RemoteCables>> Adopt(
       UniqueFd socket, absl::Duration patience = absl::InfiniteDuration(),
-      Side side = Side::kModel, UniqueFd packet_line = UniqueFd());
+      Side side = Side::kModel, UniqueFd packet_line = UniqueFd(),
+      std::string packets_token = {});
 
   int port_count() const { return static_cast<int>(cables_.size()); }
   // 1 ... port_count().
@@ -129,13 +132,18 @@ class RemoteCables {
                  std::span<const std::byte> payload) {
     Send(type, port, payload);
   }
-  // The line by which launch::SendDescriptor() brings the connection for
+  // The line by which launch::SendDescriptor() brings the first connection for
   // packets (PacketConnection), once; invalid if none will come.
   UniqueFd TakePacketLine() { return std::move(packet_line_); }
-  // Says that what follows of packets goes by that connection.
-  void TellPacketsMoved() { Send(NodeLinkMessage::kPacketsMoved, 1, {}); }
+  // The token of that one, by which others are asked for; empty: none can be
+  // had.
+  const std::string& packets_token() const { return packets_token_; }
+  // Says that what follows of packets goes by connection `number`: 1, 2, ...
+  void TellPacketsMoved(uint32_t number) {
+    Send(NodeLinkMessage::kPacketsMoved, 1, EncodeLeaseNumber(number));
+  }
   // Calls `moved` when the daemon says so.
-  void OnPacketsMoved(std::function<void()> moved) {
+  void OnPacketsMoved(std::function<void(uint32_t number)> moved) {
     packets_moved_ = std::move(moved);
   }
   // Calls `take` with each message of several packets (PacketTrain).  Before
@@ -180,6 +188,7 @@ class RemoteCables {
 
   UniqueFd socket_;
   UniqueFd packet_line_;
+  std::string packets_token_;
   std::deque<RemoteCable> cables_;
   NodeLinkSplitter splitter_;
   std::deque<NodeLinkSplitter::Message> pending_;
@@ -191,7 +200,7 @@ class RemoteCables {
   std::function<void()> on_pending_ = [] {};
   std::function<void()> on_blocked_ = [] {};
   std::function<void(int, const fabric::Packet&)> take_train_ = [](auto...) {};
-  std::function<void()> packets_moved_ = [] {};
+  std::function<void(uint32_t)> packets_moved_ = [](auto) {};
   LeaseListener told_lease_ = [](auto...) { return absl::OkStatus(); };
   absl::Status lost_;  // why the connection is of no use any more
 };

@@ -274,6 +274,7 @@ class Mallory {
     host_->ServeDaemon();
     Require(host_->Start().ok());
     beside_.Reset();
+    opened_ = 0;
     out_.clear();
     heard_ = NodeLinkSplitter(PacketTrain::kLongest);
   }
@@ -297,8 +298,12 @@ class Mallory {
     std::tie(beside_, daemons) = testing::SocketPair();
     setsockopt(daemons.get(), SOL_SOCKET, SO_SNDBUF, &kSocketBuffer,
                sizeof kSocketBuffer);
-    host_->ConnectPackets(std::move(daemons)).IgnoreError();
+    host_->ConnectPackets(std::move(daemons), ++opened_).IgnoreError();
     heard_beside_ = NodeLinkSplitter(PacketTrain::kLongest);
+  }
+  // Of that one.
+  void TellMoved(int port) {
+    Tell(NodeLinkMessage::kPacketsMoved, port, EncodeLeaseNumber(opened_));
   }
   void SpeakBeside(bool beside) {
     speaks_beside_ = beside;
@@ -380,7 +385,6 @@ class Mallory {
       case NodeLinkMessage::kReply:
         return Require(DecodeReply(message.payload, mad).ok());
       case NodeLinkMessage::kReregister:
-      case NodeLinkMessage::kPacketsMoved:
         return Require(message.payload.empty());
       case NodeLinkMessage::kEcho:
         return Require(DecodeEcho(message.payload).ok());
@@ -390,6 +394,7 @@ class Mallory {
       }
       case NodeLinkMessage::kLeaseUsed:
       case NodeLinkMessage::kLeaseEnded:
+      case NodeLinkMessage::kPacketsMoved:
         return Require(DecodeLeaseNumber(message.payload).ok());
       case NodeLinkMessage::kTrain:
         return Require(DecodeTrain(message.payload).ok());
@@ -408,6 +413,7 @@ class Mallory {
   UniqueFd socket_;
   std::unique_ptr<NodeLinkHost> host_;
   UniqueFd beside_;
+  uint32_t opened_ = 0;  // connections of packets
   bool speaks_beside_ = false;
   std::vector<std::byte> last_, out_;
   NodeLinkSplitter heard_, heard_beside_;
@@ -824,7 +830,7 @@ class Scene {
         return mallory_->OpenConnection();
       case 2:
       case 3:
-        return mallory_->Tell(NodeLinkMessage::kPacketsMoved, 1 + how % 2, {});
+        return mallory_->TellMoved(1 + how % 2);
       case 4:
         return mallory_->CloseConnection();
       default:

@@ -79,7 +79,12 @@ class NodeLinkCarrierTest : public ::testing::Test {
     carrier_ = std::thread([this, socket = std::move(theirs)]() mutable {
       CarryNodeLink<v1::ToAdapter, v1::FromAdapter>(
           std::move(socket), stream_, [this] { stream_.End(); },
-          [this] { ++heard_; });
+          [this] { ++heard_; },
+          [this](const v1::FromAdapter& message) {
+            if (!message.has_packets_awaited()) return false;
+            awaited_ = message.packets_awaited().number();
+            return true;
+          });
     });
   }
   ~NodeLinkCarrierTest() override {
@@ -100,6 +105,7 @@ class NodeLinkCarrierTest : public ::testing::Test {
   FakeStream stream_;
   UniqueFd daemon_;
   std::atomic<int> heard_ = 0;
+  std::atomic<uint32_t> awaited_ = 0;
   std::thread carrier_;
 };
 
@@ -138,6 +144,16 @@ TEST_F(NodeLinkCarrierTest, APeerThatTakesNothingMakesTheDaemonWait) {
 TEST_F(NodeLinkCarrierTest, TheDaemonHearsThatThePeerIsGone) {
   stream_.End();
   EXPECT_EQ(ReceiveSome(daemon_.get()), "");
+}
+
+TEST_F(NodeLinkCarrierTest, WhatIsNoDataAndMayBeSaidIsTakenBetweenTheBytes) {
+  stream_.Say("before ");
+  v1::FromAdapter message;
+  message.mutable_packets_awaited()->set_number(7);
+  stream_.Say(std::move(message));
+  stream_.Say("and after");
+  EXPECT_EQ(Receive(16), "before and after");
+  EXPECT_EQ(awaited_, 7u);
 }
 
 TEST_F(NodeLinkCarrierTest, APeerIsGoneThatSendsWhatIsNoData) {

@@ -8,7 +8,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
@@ -55,7 +57,12 @@ class JoinedHostTest : public ::testing::Test {
     EXPECT_TRUE(remote.ok()) << remote.status();
     host_ = std::make_unique<JoinedHost>(
         loop_, fabric_, kNode, kBeyond,
-        JoinedHost::Ways{[this](auto done) { done(PlugIn()); }, {}},
+        JoinedHost::Ways{[this](auto done) { done(PlugIn()); },
+                         {},
+                         [this](const auto&, uint32_t number, auto met) {
+                           number_ = number;
+                           met_ = std::move(met);
+                         }},
         *std::move(remote));
     EXPECT_TRUE(host_->Start().ok());
     Settle();
@@ -73,7 +80,8 @@ class JoinedHostTest : public ::testing::Test {
     UniqueFd line;
     std::tie(line_, line) = testing::SocketPair();
     return RemoteCables::Adopt(std::move(near), absl::InfiniteDuration(),
-                               RemoteCables::Side::kDaemon, std::move(line));
+                               RemoteCables::Side::kDaemon, std::move(line),
+                               "token");
   }
   // As the two processes between the machines do.
   void ConnectPackets() {
@@ -84,6 +92,18 @@ class JoinedHostTest : public ::testing::Test {
             .ok());
     line_.Reset();
     Settle();
+    packets_ = UniqueFd(fcntl(near.get(), F_DUPFD_CLOEXEC, 0));
+  }
+  // The same when the host has asked for another one.  Returns the subnet's
+  // daemon's end, too.
+  UniqueFd ConnectPacketsAgain() {
+    lab_.timers.RunFor(JoinedPackets::kFirstDelay);
+    auto [near, far] = testing::SocketPair();
+    UniqueFd copy(fcntl(far.get(), F_DUPFD_CLOEXEC, 0));
+    met_(std::move(near));
+    EXPECT_TRUE(there_->ConnectPackets(std::move(far), number_).ok());
+    Settle();
+    return copy;
   }
   // Messages of many packets, both ways.
   void ExpectThatQueuePairsTalk();
@@ -94,8 +114,11 @@ class JoinedHostTest : public ::testing::Test {
   PortState State() { return fabric_.device(kNode).port(1).Info().port_state; }
 
   testing::Lab lab_{Chain(1), testing::Lab::kStatically};
-  UniqueFd line_;      // by which the host gets its packets' connection
-  bool gone_ = false;  // the other daemon
+  UniqueFd packets_;     // the host's end of its first connection
+  UniqueFd line_;        // by which the host gets its packets' connection
+  uint32_t number_ = 0;  // of the one that it has asked for
+  HostLeases::Met met_;  // takes that one
+  bool gone_ = false;    // the other daemon
   VirtualLoop loop_{lab_.timers};
   fabric::Fabric fabric_{Chain(0), lab_.timers, {}};
   std::unique_ptr<NodeLinkHost> there_;
@@ -143,6 +166,35 @@ TEST_F(JoinedHostTest, ItsQueuePairsTalkToThoseOfTheOtherFabric) {
 TEST_F(JoinedHostTest, ItsQueuePairsTalkByAConnectionOfTheirOwn) {
   ConnectPackets();
   EXPECT_TRUE(there_->has_packet_connection());
+  ExpectThatQueuePairsTalk();
+}
+
+TEST_F(JoinedHostTest, ItsQueuePairsTalkByAnotherConnectionWhenThatOneEnds) {
+  ConnectPackets();
+  shutdown(packets_.get(), SHUT_RDWR);
+  Settle();
+  EXPECT_FALSE(there_->has_packet_connection());
+  ExpectThatQueuePairsTalk();
+  ConnectPacketsAgain();
+  EXPECT_EQ(number_, 2u);
+  EXPECT_TRUE(there_->has_packet_connection());
+  ExpectThatQueuePairsTalk();
+  EXPECT_EQ(State(), PortState::kActive);
+}
+
+// As when the network was cut, and the other daemon has sent nothing since.
+TEST_F(JoinedHostTest,
+       ItsOtherConnectionTakesThePlaceOfOneThatHasNotEndedThere) {
+  ConnectPackets();
+  shutdown(packets_.get(), SHUT_RD);
+  Settle();
+  EXPECT_TRUE(there_->has_packet_connection());
+  UniqueFd far = ConnectPacketsAgain();
+  EXPECT_TRUE(there_->has_packet_connection());
+  ExpectThatQueuePairsTalk();
+  shutdown(far.get(), SHUT_RDWR);
+  Settle();
+  EXPECT_FALSE(there_->has_packet_connection());
   ExpectThatQueuePairsTalk();
 }
 
@@ -280,16 +332,22 @@ class JoinedHostsAgentsTest : public ::testing::Test {
         EncodeState({.info = info, .ports = 1, .p_keys = {0xffff}}));
     UniqueFd line;
     std::tie(line_, line) = testing::SocketPair();
-    auto remote =
-        RemoteCables::Adopt(std::move(near), patience,
-                            RemoteCables::Side::kDaemon, std::move(line));
+    auto remote = RemoteCables::Adopt(std::move(near), patience,
+                                      RemoteCables::Side::kDaemon,
+                                      std::move(line), "token");
     EXPECT_TRUE(remote.ok()) << remote.status();
     host_ = std::make_unique<JoinedHost>(
         loop_, fabric_, kNode, kBeyond,
         JoinedHost::Ways{[](auto done) {
                            done(absl::UnavailableError("there is one only"));
                          },
-                         {}},
+                         {},
+                         [this](const std::string& token, uint32_t number,
+                                HostLeases::Met met) {
+                           EXPECT_EQ(token, "token");
+                           asked_.push_back(number);
+                           met_ = std::move(met);
+                         }},
         *std::move(remote));
     EXPECT_TRUE(host_->Start().ok());
     loop_.Poll();
@@ -344,6 +402,10 @@ class JoinedHostsAgentsTest : public ::testing::Test {
   fabric::Fabric fabric_{Chain(0), timers_, {}};
   UniqueFd far_;
   UniqueFd line_;  // by which the host gets its packets' connection
+  // The connections of packets that the host has asked for, and what takes the
+  // last one.
+  std::vector<uint32_t> asked_;
+  HostLeases::Met met_;
   NodeLinkSplitter splitter_{PacketTrain::kLongest};
   NodeLinkSplitter::Message last_{};
   std::unique_ptr<JoinedHost> host_;
@@ -561,6 +623,14 @@ class JoinedHostsConnectionTest : public JoinedHostsTrainsTest {
     loop_.Poll();
     EXPECT_THAT(Heard(), ElementsAre(NodeLinkMessage::kPacketsMoved));
   }
+  // Brings it its end of the one that it has asked for.
+  void ConnectAgain() {
+    UniqueFd near;
+    std::tie(far_packets_, near) = testing::SocketPair();
+    met_(std::move(near));
+    loop_.Poll();
+    EXPECT_THAT(Heard(), ElementsAre(NodeLinkMessage::kPacketsMoved));
+  }
   void SayBeside(NodeLinkMessage type, const std::vector<std::byte>& payload,
                  int port = 1) {
     std::vector<std::byte> bytes;
@@ -597,7 +667,7 @@ TEST_F(JoinedHostsConnectionTest, WhatComesByItWaitsForTheWordOnTheNodeLink) {
   ASSERT_TRUE(end_.Receive(0, kSize).ok());
   SayBeside(NodeLinkMessage::kTrain, EncodeTrain(Train()));
   EXPECT_THAT(end_.PollStatuses(), IsEmpty());
-  Say(NodeLinkMessage::kPacketsMoved, {});
+  Say(NodeLinkMessage::kPacketsMoved, EncodeLeaseNumber(1));
   loop_.Poll();
   loop_.Poll();
   ExpectThatTheMessageCame();
@@ -605,7 +675,7 @@ TEST_F(JoinedHostsConnectionTest, WhatComesByItWaitsForTheWordOnTheNodeLink) {
 
 TEST_F(JoinedHostsConnectionTest, PacketsGoByTheNodeLinkWhenItEnds) {
   Connect();
-  Say(NodeLinkMessage::kPacketsMoved, {});
+  Say(NodeLinkMessage::kPacketsMoved, EncodeLeaseNumber(1));
   loop_.Poll();
   far_packets_.Reset();
   loop_.Poll();
@@ -621,6 +691,78 @@ TEST_F(JoinedHostsConnectionTest, PacketsGoByTheNodeLinkIfNoneComes) {
   ASSERT_TRUE(end_.Send(0, kSize).ok());
   loop_.Poll();
   EXPECT_THAT(Heard(), ElementsAre(NodeLinkMessage::kTrain));
+}
+
+// Connections that do not come are asked for again after so long.
+TEST_F(JoinedHostsConnectionTest, AnotherIsAskedForLessAndLessOftenButForEver) {
+  line_.Reset();
+  loop_.Poll();
+  std::vector<absl::Duration> delays;
+  while (delays.size() < 9) {
+    const absl::Time failed = timers_.Now();
+    const size_t before = asked_.size();
+    while (asked_.size() == before) timers_.RunFor(absl::Seconds(1));
+    delays.push_back(timers_.Now() - failed);
+    met_(absl::UnavailableError("the other has not come"));
+  }
+  EXPECT_THAT(asked_, ElementsAre(2, 3, 4, 5, 6, 7, 8, 9, 10));
+  for (size_t i = 0; i < delays.size(); ++i) {
+    EXPECT_EQ(delays[i], std::min(JoinedPackets::kFirstDelay * (1 << i),
+                                  JoinedPackets::kLongestDelay))
+        << i;
+  }
+}
+
+TEST_F(JoinedHostsConnectionTest, AnotherIsAskedForSoonIfTheLastHasLasted) {
+  Connect();
+  const auto end_and_ask = [&] {
+    const size_t before = asked_.size();
+    far_packets_.Reset();
+    loop_.Poll();
+    const absl::Time ended = timers_.Now();
+    while (asked_.size() == before) timers_.RunFor(absl::Seconds(1));
+    return timers_.Now() - ended;
+  };
+  EXPECT_EQ(end_and_ask(), absl::Seconds(1));
+  for (const int seconds : {2, 4, 8}) {
+    ConnectAgain();
+    EXPECT_EQ(end_and_ask(), absl::Seconds(seconds));
+  }
+  ConnectAgain();
+  timers_.RunFor(JoinedPackets::kLongestDelay);
+  EXPECT_EQ(end_and_ask(), absl::Seconds(1));
+}
+
+// The words of both ends are each of one connection.
+TEST_F(JoinedHostsConnectionTest, WhatIsSaidOfOneThatHasEndedIsNotOfTheNext) {
+  Connect();
+  far_packets_.Reset();
+  loop_.Poll();
+  timers_.RunFor(JoinedPackets::kFirstDelay);
+  EXPECT_THAT(asked_, ElementsAre(2));
+  ConnectAgain();
+  EXPECT_EQ(DecodeLeaseNumber(last_.payload).value(), 2u);
+  ASSERT_TRUE(end_.Receive(0, kSize).ok());
+  SayBeside(NodeLinkMessage::kTrain, EncodeTrain(Train()));
+  Say(NodeLinkMessage::kPacketsMoved, EncodeLeaseNumber(1));
+  loop_.Poll();
+  loop_.Poll();
+  EXPECT_THAT(end_.PollStatuses(), IsEmpty());
+  Say(NodeLinkMessage::kPacketsMoved, EncodeLeaseNumber(2));
+  loop_.Poll();
+  loop_.Poll();
+  ExpectThatTheMessageCame();
+}
+
+TEST_F(JoinedHostsConnectionTest, NoneIsAskedForOfADaemonThatIsGone) {
+  Connect();
+  far_packets_.Reset();
+  loop_.Poll();
+  far_.Reset();
+  loop_.Poll();
+  EXPECT_EQ(State(), PortState::kDown);
+  timers_.RunFor(2 * JoinedPackets::kLongestDelay);
+  EXPECT_THAT(asked_, IsEmpty());
 }
 
 TEST_F(JoinedHostsConnectionTest, MadsGoByTheNodeLinkAllTheSame) {
@@ -649,7 +791,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_P(NonsenseByItTest, EndsItAndNotTheNodeLink) {
   const auto [type, port] = GetParam();
   Connect();
-  Say(NodeLinkMessage::kPacketsMoved, {});
+  Say(NodeLinkMessage::kPacketsMoved, EncodeLeaseNumber(1));
   loop_.Poll();
   SayBeside(type, std::vector<std::byte>(1), port);
   char byte = 0;

@@ -531,7 +531,7 @@ TEST_F(TrainsToAnAdapterTest, GoByTheirOwnConnectionWhileThereIsOne) {
   auto told = Told();
   EXPECT_FALSE(told.contains(NodeLinkMessage::kPacketsMoved));
   EXPECT_EQ(told[NodeLinkMessage::kTrain], 1) << "the adapter has not moved";
-  Say(NodeLinkMessage::kPacketsMoved);
+  Say(NodeLinkMessage::kPacketsMoved, EncodeLeaseNumber(1));
   EXPECT_TRUE(host_->has_packet_connection());
   EXPECT_EQ(Told()[NodeLinkMessage::kPacketsMoved], 1);
   SendAMessage();
@@ -552,6 +552,88 @@ TEST_F(TrainsToAnAdapterTest, GoByTheirOwnConnectionWhileThereIsOne) {
   EXPECT_EQ(Told()[NodeLinkMessage::kTrain], 1);
 }
 
+// Connections of packets, one after the other, in whatever order both ends say
+// that they have them.
+class ConnectionsOfPacketsTest : public TrainsToAnAdapterTest {
+ protected:
+  ConnectionsOfPacketsTest() { host_->ServeDaemon(); }
+  // Returns the adapter's end.
+  UniqueFd Connect(uint32_t number) {
+    auto [near, far] = testing::SocketPair();
+    EXPECT_TRUE(host_->ConnectPackets(std::move(near), number).ok());
+    return std::move(far);
+  }
+  bool Takes(uint32_t number) {
+    auto [near, far] = testing::SocketPair();
+    return host_->ConnectPackets(std::move(near), number).ok();
+  }
+  void SayMoved(uint32_t number) {
+    Say(NodeLinkMessage::kPacketsMoved, EncodeLeaseNumber(number));
+  }
+  // Whether packets come by the connection.
+  bool ComeBy(UniqueFd& socket) {
+    SendAMessage();
+    const bool by_link = Told()[NodeLinkMessage::kTrain] > 0;
+    std::swap(adapter_, socket);
+    const bool by_it = Told()[NodeLinkMessage::kTrain] > 0;
+    std::swap(adapter_, socket);
+    EXPECT_NE(by_link, by_it);
+    return by_it;
+  }
+};
+
+TEST_F(ConnectionsOfPacketsTest, ASecondOneIsUsedWhenTheFirstHasEnded) {
+  UniqueFd first = Connect(1);
+  SayMoved(1);
+  first.Reset();
+  loop_.Poll();
+  loop_.Poll();
+  EXPECT_FALSE(host_->has_packet_connection());
+  UniqueFd second = Connect(2);
+  EXPECT_FALSE(ComeBy(second));
+  SayMoved(2);
+  EXPECT_TRUE(ComeBy(second));
+}
+
+TEST_F(ConnectionsOfPacketsTest, ASecondOneIsUsedWhenItComesAfterTheWord) {
+  UniqueFd first = Connect(1);
+  SayMoved(1);
+  EXPECT_TRUE(ComeBy(first));
+  SayMoved(2);
+  EXPECT_FALSE(host_->has_packet_connection());
+  UniqueFd second = Connect(2);
+  EXPECT_TRUE(ComeBy(second));
+}
+
+TEST_F(ConnectionsOfPacketsTest, TheFirstIsUsedUntilTheWordOfTheSecond) {
+  UniqueFd first = Connect(1);
+  SayMoved(1);
+  UniqueFd second = Connect(2);
+  EXPECT_TRUE(ComeBy(first));
+  SayMoved(2);
+  EXPECT_TRUE(ComeBy(second));
+}
+
+// The adapter has never got its end, or has lost it.
+TEST_F(ConnectionsOfPacketsTest, OneThatTheAdapterDoesNotHaveAnyMoreIsNotUsed) {
+  UniqueFd first = Connect(1);
+  SayMoved(2);
+  EXPECT_FALSE(host_->has_packet_connection());
+  EXPECT_FALSE(Takes(1));
+  UniqueFd second = Connect(2);
+  EXPECT_TRUE(ComeBy(second));
+  EXPECT_FALSE(Takes(1));
+  EXPECT_FALSE(Takes(2));
+  EXPECT_TRUE(ComeBy(second));
+}
+
+TEST_F(ConnectionsOfPacketsTest, AnAdapterThatGoesBackToAnOlderOneIsNone) {
+  UniqueFd first = Connect(1);
+  SayMoved(1);
+  SayMoved(1);
+  EXPECT_TRUE(host_->ended());
+}
+
 TEST_F(TrainsToAnAdapterTest, AreNotMovedByAMessageThatSaysMore) {
   host_->ServeDaemon();
   Say(NodeLinkMessage::kPacketsMoved, std::vector<std::byte>(1));
@@ -563,7 +645,7 @@ TEST_F(TrainsToAnAdapterTest, AMadOnTheirConnectionEndsItAndGoesNowhere) {
   host_->ServeDaemon();
   auto [near, far] = testing::SocketPair();
   ASSERT_TRUE(host_->ConnectPackets(std::move(near)).ok());
-  Say(NodeLinkMessage::kPacketsMoved);
+  Say(NodeLinkMessage::kPacketsMoved, EncodeLeaseNumber(1));
   Inbox inbox;
   lab_.fabric.device(lab_.Host(1)).port(1).SetListener(&inbox);
   fabric::Packet packet;

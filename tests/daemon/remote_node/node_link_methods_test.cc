@@ -58,10 +58,12 @@ class NodeLinkMethodsTest : public ::testing::Test {
         connection))["result"];
   }
   // Brings a connection for the packets of who has said `token`.
-  std::string ConnectPackets(const std::string& token, UniqueFd socket) {
+  std::string ConnectPackets(const std::string& token, UniqueFd socket,
+                             int number = 1) {
     Connection connection;
     connection.descriptor = std::move(socket);
-    return AskWith(connection, {{"token", token}}, "node_link.packets");
+    return AskWith(connection, {{"token", token}, {"number", number}},
+                   "node_link.packets");
   }
   // One end of a TCP connection; `other_end_` has the other.
   UniqueFd Tcp() {
@@ -186,7 +188,7 @@ TEST_F(NodeLinkMethodsTest, ANodeIsFreeWhenItsRunHasEnded) {
   EXPECT_TRUE(IsRemote());
 }
 
-TEST_F(NodeLinkMethodsTest, PacketsGetTheConnectionOfTheTokenOnce) {
+TEST_F(NodeLinkMethodsTest, PacketsGetTheConnectionsOfTheTokenEachOnce) {
   const std::string token(32, 'a');
   Connection connection;
   std::tie(adapter_, connection.descriptor) = testing::SocketPair();
@@ -202,13 +204,21 @@ TEST_F(NodeLinkMethodsTest, PacketsGetTheConnectionOfTheTokenOnce) {
             "node_link.packets needs a stream socket with the request");
   EXPECT_EQ(ConnectPackets(token, Tcp()), "");
   const UniqueFd adapters_end = std::move(other_end_);
-  EXPECT_EQ(ConnectPackets(token, Tcp()), kUnexpected);
+  EXPECT_EQ(ConnectPackets(token, Tcp()), "the adapter has a later connection");
   EXPECT_EQ(methods_.List()[0]["packet_connection"], false);
-  std::vector<std::byte> moved;
-  AppendMessage(NodeLinkMessage::kPacketsMoved, 1, {}, moved);
-  ASSERT_EQ(write(adapter_.get(), moved.data(), moved.size()),
-            static_cast<ssize_t>(moved.size()));
-  for (int turn = 0; turn < 10; ++turn) TurnLoop();
+  const auto say_moved = [&](uint32_t number) {
+    std::vector<std::byte> moved;
+    AppendMessage(NodeLinkMessage::kPacketsMoved, 1, EncodeLeaseNumber(number),
+                  moved);
+    ASSERT_EQ(write(adapter_.get(), moved.data(), moved.size()),
+              static_cast<ssize_t>(moved.size()));
+    for (int turn = 0; turn < 10; ++turn) TurnLoop();
+  };
+  say_moved(1);
+  EXPECT_EQ(methods_.List()[0]["packet_connection"], true);
+  say_moved(2);
+  EXPECT_EQ(methods_.List()[0]["packet_connection"], false);
+  EXPECT_EQ(ConnectPackets(token, Tcp(), 2), "");
   EXPECT_EQ(methods_.List()[0]["packet_connection"], true);
 }
 

@@ -31,6 +31,33 @@ def begins_a_connection(packet):
     return flags & 0x12 == 0x02
 
 
+def checksum(data):
+    """That of IPv4 and TCP."""
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total > 0xffff:
+        total = (total & 0xffff) + (total >> 16)
+    return ~total & 0xffff
+
+
+def as_reset(packet):
+    """A packet of TCP over IPv4 that ends its connection where it arrives, and at
+    the sender with its next one."""
+    ip, tcp = bytearray(packet[:20]), bytearray(packet[20:40])
+    ip[0], ip[2:4], ip[10:12] = 0x45, (40).to_bytes(2, "big"), bytes(2)
+    ip[10:12] = checksum(ip).to_bytes(2, "big")
+    tcp[12:14], tcp[16:20] = bytes([0x50, 0x14]), bytes(4)  # ACK and RST
+    pseudo = ip[12:20] + bytes([0, socket.IPPROTO_TCP, 0, 20])
+    tcp[16:18] = checksum(pseudo + tcp).to_bytes(2, "big")
+    return bytes(ip + tcp)
+
+
+def ports(packet):
+    """Of TCP over IPv4 without options; none of what is anything else."""
+    if packet[0] != 0x45 or packet[9] != socket.IPPROTO_TCP:
+        return set()
+    return set(struct.unpack("!2H", packet[20:24]))
+
+
 class Machine:
     """A network namespace, as long as this lives."""
 
@@ -62,12 +89,15 @@ class Network:
     takes twice as long, so that others overtake them; `cut` has the machines
     that are cut off (cut_off(): for a time), and `apart` those that are not cut
     off, but from each other; `closed` has those to which nobody can connect;
+    `reset` has the ports of TCP whose connections end when they send something,
+    and `only`, if there are any, those whose packets alone are carried;
     `heard` is called with each packet.  All may change at any time."""
 
     def __init__(self, machines, seed=1):
         self.machines = [Machine(number + 1) for number in range(machines)]
         self.be_good()
         self.cut, self.apart, self.closed = set(), set(), set()
+        self.reset, self.only = set(), set()
         self._cut_until = {}
         self.heard = lambda packet: None
         self._random = random.Random(seed)
@@ -117,11 +147,14 @@ class Network:
         receiver = self.machines[number]
         ends = {sender, receiver}
         if (any(map(self._is_cut, ends)) or ends <= self.apart
-                or receiver in self.closed and begins_a_connection(packet)):
+                or receiver in self.closed and begins_a_connection(packet)
+                or self.only and not self.only & ports(packet)):
             return
         self.heard(packet)
         if self._random.random() < self.loss:
             return
+        if self.reset & ports(packet):
+            packet = as_reset(packet)
         delay = self.delay
         if self._random.random() < self.overtaken:
             delay *= 2

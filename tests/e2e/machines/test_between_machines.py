@@ -15,7 +15,7 @@ import netdiscover
 import perftest
 from harness import (ROOT, Background, ListeningFabric, RunFabric, first, until,
                      with_environment)
-from network import Network
+from network import Network, begins_a_connection
 from pairs import (connect_by_name, counts, exchange, joined, leases, numbered,
                    start_numbered, state)
 
@@ -257,6 +257,61 @@ def test_machines_that_nobody_can_connect_to_have_their_packets_all_the_same(
         assert not joined(lab, "node-2")["packet_connection"]
     finally:
         network.closed = set()
+        lab.stop()
+
+
+def test_packets_have_a_connection_again_when_theirs_was_reset(module_account,
+                                                               network):
+    head, one = network.machines[HEAD], network.machines[HEAD + 1]
+    begun = []  # the ports of connections from the head to the host's machine
+
+    def hear(packet):
+        ends = [socket.inet_ntoa(packet[at:at + 4]) for at in (12, 16)]
+        if ends == [head.address, one.address] and begins_a_connection(packet):
+            begun.append(int.from_bytes(packet[20:22], "big"))
+
+    network.heard = hear
+    # All packets go by the head, so there are no connections of leases.
+    lab = MachinesFabric(module_account, "reset", network, sm="builtin",
+                         options=["--exact"])
+    try:
+        for host in "node-1", "node-2":
+            lab.drive(host)
+            until(lambda host=host: joined(lab, host)["packet_connection"])
+        for _ in range(2):
+            first = begun[-1]
+            network.reset = {first}
+            connect_by_name(lab, "node-1", lab.on("node-2"), count=10)
+            until(lambda: begun[-1] != first)
+            network.reset = set()
+            until(lambda: joined(lab, "node-1")["packet_connection"])
+            connect_by_name(lab, "node-1", lab.on("node-2"), count=10)
+        assert state(lab, "node-1") == "ACTIVE"
+    finally:
+        network.reset, network.heard = set(), lambda packet: None
+        lab.stop()
+
+
+@pytest.mark.deep
+def test_packets_have_a_connection_again_after_a_minute_without_a_way(
+        module_account, network):
+    """By which theirs goes, and not the node link."""
+    lab = MachinesFabric(module_account, "without", network, sm="builtin",
+                         options=["--exact"])
+    try:
+        for host in "node-1", "node-2":
+            lab.drive(host)
+            until(lambda host=host: joined(lab, host)["packet_connection"])
+        network.only = {lab.port}
+        # What is on its way has to be sent again, by the node link.
+        until(lambda: not joined(lab, "node-1")["packet_connection"], timeout=200)
+        connect_by_name(lab, "node-1", lab.on("node-2"), count=10)
+        network.only = set()
+        until(lambda: joined(lab, "node-1")["packet_connection"], timeout=200)
+        connect_by_name(lab, "node-1", lab.on("node-2"), count=10)
+        assert joined(lab, "node-1")["packet_connection"]
+    finally:
+        network.only = set()
         lab.stop()
 
 

@@ -228,7 +228,7 @@ std::string TextOf(mad::Bytes bytes) {
 
 std::string SomeMessage(FuzzInput& input) {
   v1::FromAdapter message;
-  switch (input.Byte() % 5) {
+  switch (input.Byte() % 6) {
     case 0: {
       const uint8_t flags = input.Byte();
       v1::Attach& attach = *message.mutable_attach();
@@ -253,6 +253,13 @@ std::string SomeMessage(FuzzInput& input) {
       message.set_data(std::string(size, static_cast<char>(input.Byte())));
       break;
     }
+    case 5: {
+      const uint8_t flags = input.Byte();
+      v1::PacketsAwaited& awaited = *message.mutable_packets_awaited();
+      awaited.set_token(TextOf(input.Take(flags % 4 == 0 ? input.Byte() : 16)));
+      awaited.set_number(flags / 4);
+      break;
+    }
     case 3: {
       v1::DescribeHostRequest request;
       request.set_node(TextOf(input.Take(input.Byte())));
@@ -267,13 +274,19 @@ std::string SomeMessage(FuzzInput& input) {
 
 // The bytes of the messages that follow an Attach.
 std::string BytesOf(const std::vector<std::string>& messages) {
+  v1::FromAdapter first;
+  Require(first.ParseFromString(messages.at(0)));
+  const bool has_port = !first.attach().packets_token().empty();
   std::string all;
   for (size_t i = 1; i < messages.size(); ++i) {
     v1::FromAdapter message;
-    if (!message.ParseFromString(messages[i]) || !message.has_data() ||
-        message.data().size() > kMaxAtOnce) {
-      break;
+    if (!message.ParseFromString(messages[i])) break;
+    if (has_port && message.has_packets_awaited() &&
+        message.packets_awaited().token().size() == std::tuple_size_v<Secret> &&
+        message.packets_awaited().number() > 1) {
+      continue;
     }
+    if (!message.has_data() || message.data().size() > kMaxAtOnce) break;
     all += message.data();
   }
   return all;

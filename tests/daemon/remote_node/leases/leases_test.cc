@@ -111,7 +111,8 @@ struct Joined {
         loop, fabric, NodeId{0}, NodeId{1},
         JoinedHost::Ways{
             [](auto done) { done(absl::UnavailableError("gone")); },
-            meeting.Through(loop)},
+            meeting.Through(loop),
+            {}},
         *std::move(remote));
     EXPECT_TRUE(here->Start().ok());
   }
