@@ -41,7 +41,7 @@ enum class NodeLinkMessage : uint8_t {
   kLeaseEnded = 13,  // both ways: NodeLinkLeaseNumber
   kTrain = 14,       // where kPacket may be, and several: PacketTrain
   kEcho = 15,        // to the adapter, and at once back as it is: NodeLinkEcho
-  kPacketsMoved = 16,  // both ways, empty: what follows of packets goes by a
+  kPacketsMoved = 16,  // both ways, a number: what follows of packets goes by a
                        // connection of their own (packet_connection.h)
   kBadKey = 17,        // to the node's agents, if they take it: NodeLinkBadKey
 };
