@@ -13,6 +13,9 @@
 
 namespace ibemu::daemon {
 
+// What the error of a private daemon begins with that is about `listen`.
+inline constexpr char kListenFault[] = "listen: ";
+
 struct DaemonOptions {
   // The adapters of --backend=hca.  If there are any, there is no fabric.
   std::vector<HcaChoice> adapters;

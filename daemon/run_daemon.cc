@@ -5,15 +5,18 @@
 
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "base/standard_output.h"
@@ -126,6 +129,33 @@ class Listener {
   std::string address_;
 };
 
+// A launcher may know where it was said.
+absl::Status ListenFault(const absl::Status& status) {
+  if (status.ok()) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat(kListenFault, status.message()));
+}
+
+// The path, as it is without links; the socket need not be there.
+std::filesystem::path Plain(const std::string& path) {
+  std::error_code error;
+  const auto plain = std::filesystem::weakly_canonical(
+      std::filesystem::absolute(path, error), error);
+  return error ? std::filesystem::path(path) : plain;
+}
+
+// A daemon that joins itself finds nobody, or waits for its own answer.
+// `socket`: its own, where it may not listen yet.
+absl::Status CheckJoin(const DaemonOptions& options,
+                       const std::string& socket) {
+  if (options.join.empty()) return absl::OkStatus();
+  const absl::StatusOr<std::string> joined = control::SocketPath(options.join);
+  if (!joined.ok() || Plain(*joined) != Plain(socket)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "\"", options.join, "\" is the fabric that would join (", socket,
+      "): name the one that has the subnet, and call this one otherwise"));
+}
+
 // One ibemud, and who started it.
 class Ibemud {
  public:
@@ -138,6 +168,7 @@ class Ibemud {
     if (options_.system_wide) IBEMU_RETURN_IF_ERROR(PrepareSystem());
     IBEMU_ASSIGN_OR_RETURN(control::ControlSocket socket, TakeSocket());
     socket_.emplace(std::move(socket));
+    IBEMU_RETURN_IF_ERROR(CheckJoin(options_, socket_->path()));
     // A signal that ends the daemon while it takes adapters over must wait
     // until they can be given back.
     if (!options_.adapters.empty()) BlockSignalsForAdapters(kEndingSignals);
@@ -285,13 +316,14 @@ absl::StatusOr<control::ControlSocket> ClaimPrivateSocket(
 absl::Status RunPrivate(const DaemonOptions& options, UniqueFd& client) {
   IBEMU_ASSIGN_OR_RETURN(control::ControlSocket socket,
                          ClaimPrivateSocket(options));
+  IBEMU_RETURN_IF_ERROR(CheckJoin(options, socket.path()));
   if (!options.adapters.empty()) BlockSignalsForAdapters({SIGTERM});
   Listener listener(options);
   IBEMU_ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
                          Server::Load(options));
   absl::Status end;
-  const auto adopt = [&](absl::Status listens) {
-    end = std::move(listens);
+  const auto adopt = [&](const absl::Status& listens) {
+    end = ListenFault(listens);
     if (!end.ok()) return server->Stop();
     if (options.listen) {
       spdlog::info("for other machines at {}", listener.address());
@@ -300,7 +332,7 @@ absl::Status RunPrivate(const DaemonOptions& options, UniqueFd& client) {
   };
   IBEMU_RETURN_IF_ERROR(Serve(
       *server, socket, {SIGTERM}, CapabilitiesFor(options),
-      [&] { return listener.Start(socket.path()); },
+      [&] { return ListenFault(listener.Start(socket.path())); },
       [&] { return listener.Await(*server, adopt); }));
   return end;
 }

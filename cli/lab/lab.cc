@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
@@ -78,8 +79,10 @@ daemon::DaemonOptions OptionsOf(const LabPlan& plan, std::string socket) {
   return options;
 }
 
-// The line of the host that a message names first, in quotes, or of "join".
+// The line of "listen", if a message is about that; else of the host that it
+// names first, in quotes, or of "join".
 int LineOf(const LabPlan& plan, absl::string_view message) {
+  if (absl::StartsWith(message, daemon::kListenFault)) return plan.listen_line;
   size_t first = message.npos;
   int line = plan.join_line;
   for (const LabProgram& program : plan.programs) {
@@ -92,9 +95,12 @@ int LineOf(const LabPlan& plan, absl::string_view message) {
 }
 
 // What the daemon of a lab did not come up for, with its place in the file if
-// that joins another one.
+// that is about other machines.
 absl::Status Placed(const LabPlan& plan, const absl::Status& error) {
-  if (plan.join.empty()) return error;
+  if (plan.join.empty() &&
+      !absl::StartsWith(error.message(), daemon::kListenFault)) {
+    return error;
+  }
   topology::FaultList faults;
   const int file = faults.AddFile(plan.file);
   for (const absl::string_view text : absl::StrSplit(error.message(), '\n')) {

@@ -109,9 +109,11 @@ class LabParser {
     plan_.certificates = checks_.Text(root, "certs").value_or("");
     const SpecEntry* join = root.Find("join");
     const SpecEntry* certificates = root.Find("certs");
-    if (const SpecEntry* listen = root.Find("listen");
-        listen != nullptr && plan_.listen && plan_.listen->empty()) {
-      checks_.BadValue(*listen, "it is an address, a port, or ADDRESS:PORT");
+    if (const SpecEntry* listen = root.Find("listen")) {
+      plan_.listen_line = listen->at.line;
+      if (plan_.listen && plan_.listen->empty()) {
+        checks_.BadValue(*listen, "it is an address, a port, or ADDRESS:PORT");
+      }
     }
     if (join == nullptr) {
       if (certificates == nullptr || root.Find("listen") != nullptr) return;

@@ -46,7 +46,8 @@ struct LabPlan {
   std::string join;
   int join_line = 0;
   std::optional<std::string> listen;  // ibemud's: where other machines may join
-  std::string certificates;           // --certs of either; empty: the usual one
+  int listen_line = 0;
+  std::string certificates;  // --certs of either; empty: the usual one
   std::optional<uint64_t> seed;
   absl::Duration timeout = absl::InfiniteDuration();
   std::vector<LabProgram> programs;  // not empty

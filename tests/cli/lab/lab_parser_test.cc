@@ -66,6 +66,7 @@ TEST(LabParserTest, AFabricMayBeOpenToOtherMachines) {
   const LabPlan plan = ParseSound(
       "listen: 10.0.0.1:7471\ncerts: lab/head\nhosts: {node-1: ibstat}");
   EXPECT_EQ(plan.listen, "10.0.0.1:7471");
+  EXPECT_EQ(plan.listen_line, 1);
   EXPECT_EQ(plan.certificates, "lab/head");
   EXPECT_EQ(plan.join, "");
 }

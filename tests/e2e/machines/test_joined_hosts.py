@@ -229,6 +229,19 @@ def test_a_host_that_can_not_be_taken_over_is_named(lab):
         check=False).stderr
 
 
+@pytest.mark.parametrize("called", ["itself", "./itself.sock", "link/itself.sock"])
+def test_a_daemon_does_not_join_itself(account, called):
+    """By its name, or whatever path."""
+    (account.home / "link").symlink_to(".")
+    own = f"{account.home}/itself.sock" if "/" in called else called
+    done = account.run("ibemud", f"--join={called}", "--host=node-1",
+                       f"--socket={own}", check=False)
+    assert done.returncode == 1
+    assert re.fullmatch(
+        rf'"{called}" is the fabric that would join \(/\S+/itself.sock\): name the '
+        "one that has the subnet, and call this one otherwise\n", done.stderr), done
+
+
 def test_a_switch_of_ethernet_spans_them(lab):
     def on(command):
         return [*command[:-1], "--net=ether:blue", "--"]

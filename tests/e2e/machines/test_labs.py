@@ -167,7 +167,6 @@ def test_what_can_not_be_joined_is_told_with_its_line(account):
                         done.stderr), done
 
 
-@pytest.mark.deep
 def test_a_lab_can_not_listen_where_another_does(labs):
     done = labs.account.run("ibemu", "up", write(labs.account, PC7, f"""\
 listen: {labs.address}
@@ -175,9 +174,33 @@ certs: certs/127.0.0.1
 hosts: {{node-1: touch started}}
 """), check=False)
     assert done.returncode == 1
-    assert f"{labs.address}: can't listen there" in done.stderr
+    assert done.stderr.startswith(f"ibemu up: {PC7}.yaml:2: listen: "
+                                  f"{labs.address}: can't listen there: "), done
     assert not (labs.account.home / "started").exists()
     assert PC7 not in names(labs.account)
+
+
+def test_why_a_lab_can_not_listen_is_told_with_its_line(account):
+    """There are no certificates, or it is no address."""
+    file = write(account, PC7, "hosts: {node-1: ibstat}\nlisten: 127.0.0.1:0\n")
+    done = account.run("ibemu", "up", file, check=False)
+    assert done.returncode == 1
+    assert re.fullmatch(rf"ibemu up: {PC7}\.yaml:3: listen: .*ca\.crt: .*"
+                        r'"ibemu certs" makes certificates\n', done.stderr), done
+    account.run("ibemu", "certs", "certs", "pc7")
+    write(account, PC7, "hosts: {node-1: ibstat}\ncerts: certs/pc7\n"
+          "listen: 127.0.0.1:99999\n")
+    done = account.run("ibemu", "up", file, check=False)
+    assert done.returncode == 1
+    assert re.match(rf"ibemu up: {PC7}\.yaml:4: listen: .*99999", done.stderr), done
+
+
+def test_a_lab_does_not_join_itself(account):
+    file = write(account, PC7, f"hosts: {{node-1: ibstat}}\njoin: {PC7}\n")
+    done = account.run("ibemu", "up", file, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f'ibemu up: {PC7}.yaml:3: "{PC7}" is the '
+                                  "fabric that would join ("), done
 
 
 @pytest.mark.deep
