@@ -188,7 +188,9 @@ void LeaseTable::Party::OnUsage(const NodeLinkLeaseUsage& usage) {
     return table_.Revoke(found);
   }
   lease.idle = false;
-  candidates_[{lease.from, lease.kind}].more = kMorePackets;
+  // What failed before is forgotten, or the next one would wait for it.
+  Candidate& candidate = candidates_[{lease.from, lease.kind}];
+  candidate.left = candidate.more = kMorePackets;
   table_.fabric_.forwarder().Account(lease.path, lease.kind, usage.packets,
                                      usage.words);
   // Of tables that changed nobody tells.

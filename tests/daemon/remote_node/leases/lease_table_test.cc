@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -67,6 +68,14 @@ class LeaseTableTest : public ::testing::Test {
       parties_[static_cast<size_t>(host - 1)]->OnPacket(
           lab_.subnet().port_id(lab_.Host(host), 1), packet);
     }
+  }
+  // Packets of one message.
+  void SendAtOnce(uint32_t packets) {
+    fabric::Packet train = Packet();
+    fabric::Transport transport = *train.transport;
+    transport.packets = packets;
+    train.transport = std::make_shared<fabric::Transport>(transport);
+    SendFrom(1, 1, train);
   }
   LeaseTable::Party& sender() { return *parties_[0]; }
   LeaseTable::Party& receiver() { return *parties_[1]; }
@@ -211,6 +220,42 @@ TEST_F(LeaseTableTest, ASenderThatGivesNoneBackKeepsNobodyElseOut) {
   EXPECT_EQ(sender().leases(), LeaseTable::kMaxLeases) << "it says nothing";
   SendFrom(3, LeaseTable::kMorePackets, Packet());
   EXPECT_EQ(parties_[2]->leases(), 1u);
+}
+
+// The packets after which leases are given of which each fails.
+TEST_F(LeaseTableTest, WhatFailsIsTriedLessAndLessOftenButForEver) {
+  Send(LeaseTable::kFirstPackets);
+  uint32_t packets = LeaseTable::kMorePackets;
+  for (int failures = 0; failures < 13; ++failures) {
+    ASSERT_EQ(sender().leases(), 1u);
+    receiver().OnReady(number_);
+    sender().OnEnded(number_);
+    ASSERT_EQ(sender().leases(), 0u);
+    SendAtOnce(packets - 1);
+    EXPECT_EQ(sender().leases(), 0u) << packets;
+    SendAtOnce(1);
+    EXPECT_EQ(sender().leases(), 1u) << packets;
+    packets = std::min(2 * packets, LeaseTable::kMaxPackets);
+  }
+  EXPECT_EQ(packets, LeaseTable::kMaxPackets);
+}
+
+TEST_F(LeaseTableTest, WhatHasFailedIsForgottenWhenOneIsUsed) {
+  Send(LeaseTable::kFirstPackets);
+  uint32_t packets = LeaseTable::kMorePackets;
+  for (int failures = 0; failures < 3; ++failures) {
+    receiver().OnReady(number_);
+    sender().OnEnded(number_);
+    SendAtOnce(packets);
+    packets *= 2;
+  }
+  ASSERT_EQ(sender().leases(), 1u);
+  receiver().OnReady(number_);
+  sender().OnUsage({.number = number_, .packets = 1, .words = 10});
+  sender().OnEnded(number_);
+  ASSERT_EQ(sender().leases(), 0u);
+  SendAtOnce(LeaseTable::kMorePackets);
+  EXPECT_EQ(sender().leases(), 1u);
 }
 
 TEST_F(LeaseTableTest, AHostThatHasNoRoomForItGetsNone) {
