@@ -99,7 +99,7 @@ absl::Status NodeLinkHost::ConnectPackets(UniqueFd socket, uint32_t number) {
 
 // It has given the one before up, however much of it is here.
 absl::Status NodeLinkHost::OnPacketsMoved(std::span<const std::byte> payload) {
-  IBEMU_ASSIGN_OR_RETURN(const uint32_t number, DecodeLeaseNumber(payload));
+  IBEMU_ASSIGN_OR_RETURN(const uint32_t number, DecodeNumber(payload));
   if (number <= packets_moved_) {
     return absl::InvalidArgumentError(
         absl::StrFormat("connection %d of packets is an older one than %d",
@@ -128,7 +128,7 @@ void NodeLinkHost::MovePackets() {
     return;
   }
   packets_->OnMoved();
-  Queue(NodeLinkMessage::kPacketsMoved, 1, EncodeLeaseNumber(packets_moved_));
+  Queue(NodeLinkMessage::kPacketsMoved, 1, EncodeNumber(packets_moved_));
   Flush();
 }
 
@@ -286,8 +286,7 @@ absl::Status NodeLinkHost::HandleLease(
     party_->OnUsage(usage);
     return absl::OkStatus();
   }
-  IBEMU_ASSIGN_OR_RETURN(const uint32_t number,
-                         DecodeLeaseNumber(message.payload));
+  IBEMU_ASSIGN_OR_RETURN(const uint32_t number, DecodeNumber(message.payload));
   if (message.type == NodeLinkMessage::kLeaseReady) {
     party_->OnReady(number);
   } else if (message.type == NodeLinkMessage::kLeaseUsed) {

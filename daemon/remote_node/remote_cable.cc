@@ -172,7 +172,7 @@ absl::Status RemoteCables::Dispatch() {
       continue;
     }
     if (message.type == NodeLinkMessage::kPacketsMoved) {
-      const auto number = DecodeLeaseNumber(message.payload);
+      const auto number = DecodeNumber(message.payload);
       if (number.ok()) {
         packets_moved_(*number);
       } else {

@@ -140,7 +140,7 @@ class RemoteCables {
   const std::string& packets_token() const { return packets_token_; }
   // Says that what follows of packets goes by connection `number`: 1, 2, ...
   void TellPacketsMoved(uint32_t number) {
-    Send(NodeLinkMessage::kPacketsMoved, 1, EncodeLeaseNumber(number));
+    Send(NodeLinkMessage::kPacketsMoved, 1, EncodeNumber(number));
   }
   // Calls `moved` when the daemon says so.
   void OnPacketsMoved(std::function<void(uint32_t number)> moved) {

@@ -303,7 +303,7 @@ class Mallory {
   }
   // Of that one.
   void TellMoved(int port) {
-    Tell(NodeLinkMessage::kPacketsMoved, port, EncodeLeaseNumber(opened_));
+    Tell(NodeLinkMessage::kPacketsMoved, port, EncodeNumber(opened_));
   }
   void SpeakBeside(bool beside) {
     speaks_beside_ = beside;
@@ -395,7 +395,7 @@ class Mallory {
       case NodeLinkMessage::kLeaseUsed:
       case NodeLinkMessage::kLeaseEnded:
       case NodeLinkMessage::kPacketsMoved:
-        return Require(DecodeLeaseNumber(message.payload).ok());
+        return Require(DecodeNumber(message.payload).ok());
       case NodeLinkMessage::kTrain:
         return Require(DecodeTrain(message.payload).ok());
       default:
@@ -565,7 +565,7 @@ class Scene {
   void SayOfALease(NodeLinkMessage type, FuzzInput& input) {
     const uint32_t number = input.Byte() % 8;
     if (type != NodeLinkMessage::kLeaseUsage) {
-      return mallory_->Tell(type, 1, EncodeLeaseNumber(number));
+      return mallory_->Tell(type, 1, EncodeNumber(number));
     }
     std::vector<std::byte> payload;
     wire::Append(NodeLinkLeaseUsage{.number = number,

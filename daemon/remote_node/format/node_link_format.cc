@@ -182,17 +182,16 @@ absl::StatusOr<NodeLinkLease> DecodeLease(std::span<const std::byte> payload,
   return wire::Decode<NodeLinkLease>(payload);
 }
 
-std::vector<std::byte> EncodeLeaseNumber(uint32_t number) {
+std::vector<std::byte> EncodeNumber(uint32_t number) {
   std::vector<std::byte> bytes;
-  wire::Append(NodeLinkLeaseNumber{.number = number}, bytes);
+  wire::Append(NodeLinkNumber{.number = number}, bytes);
   return bytes;
 }
 
-absl::StatusOr<uint32_t> DecodeLeaseNumber(std::span<const std::byte> payload) {
-  const auto after =
-      After<NodeLinkLeaseNumber>(payload, 0, "the number of a lease");
+absl::StatusOr<uint32_t> DecodeNumber(std::span<const std::byte> payload) {
+  const auto after = After<NodeLinkNumber>(payload, 0, "a number");
   if (!after.ok()) return after.status();
-  return wire::Decode<NodeLinkLeaseNumber>(payload).number;
+  return wire::Decode<NodeLinkNumber>(payload).number;
 }
 
 absl::StatusOr<NodeLinkLeaseUsage> DecodeLeaseUsage(

@@ -34,11 +34,11 @@ enum class NodeLinkMessage : uint8_t {
   kReregister = 8,   // to the adapter: its programs are to register again
   // Leases, by which packets go from adapter to adapter (lease_table.h).
   kLease = 9,        // to either adapter: NodeLinkLease, an address
-  kLeaseReady = 10,  // to the node, from who receives: NodeLinkLeaseNumber
+  kLeaseReady = 10,  // to the node, from who receives: NodeLinkNumber
   kLeaseUsed = 11,  // to the node, from who sends, after its last packet by the
-                    // node; then to who receives: NodeLinkLeaseNumber
+                    // node; then to who receives: NodeLinkNumber
   kLeaseUsage = 12,  // to the node, from who sends: NodeLinkLeaseUsage
-  kLeaseEnded = 13,  // both ways: NodeLinkLeaseNumber
+  kLeaseEnded = 13,  // both ways: NodeLinkNumber
   kTrain = 14,       // where kPacket may be, and several: PacketTrain
   kEcho = 15,        // to the adapter, and at once back as it is: NodeLinkEcho
   kPacketsMoved = 16,  // both ways, a number: what follows of packets goes by a
@@ -162,17 +162,18 @@ struct NodeLinkLease {
 };
 static_assert(wire::Tiles<NodeLinkLease>());
 
-// A NodeLinkLeaseNumber is the whole of a message that only says which lease.
-struct NodeLinkLeaseNumber {
+// A NodeLinkNumber is the whole of a message that only says which lease, or
+// which connection of packets.
+struct NodeLinkNumber {
   static constexpr int kBits = 32;
 
   uint32_t number = 0;
 
   static constexpr auto Layout() {
-    return wire::Table(wire::Rw(&NodeLinkLeaseNumber::number, "Lease", 32, 0));
+    return wire::Table(wire::Rw(&NodeLinkNumber::number, "Number", 32, 0));
   }
 };
-static_assert(wire::Tiles<NodeLinkLeaseNumber>());
+static_assert(wire::Tiles<NodeLinkNumber>());
 
 // A NodeLinkLeaseUsage is what was sent by a lease since the last one.
 struct NodeLinkLeaseUsage {
@@ -263,9 +264,9 @@ std::vector<std::byte> EncodeLease(const NodeLinkLease& lease,
 // Errors: InvalidArgument.
 absl::StatusOr<NodeLinkLease> DecodeLease(std::span<const std::byte> payload,
                                           std::string& address);
-std::vector<std::byte> EncodeLeaseNumber(uint32_t number);
+std::vector<std::byte> EncodeNumber(uint32_t number);
 // Errors: InvalidArgument.
-absl::StatusOr<uint32_t> DecodeLeaseNumber(std::span<const std::byte> payload);
+absl::StatusOr<uint32_t> DecodeNumber(std::span<const std::byte> payload);
 // Errors: InvalidArgument.
 absl::StatusOr<NodeLinkLeaseUsage> DecodeLeaseUsage(
     std::span<const std::byte> payload);

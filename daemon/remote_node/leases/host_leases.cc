@@ -29,7 +29,7 @@ HostLeases::Lease* HostLeases::FindAny(uint32_t number) {
 absl::Status HostLeases::OnMessage(NodeLinkMessage type, int port,
                                    std::span<const std::byte> payload) {
   if (type == NodeLinkMessage::kLease) return Begin(port, payload);
-  IBEMU_ASSIGN_OR_RETURN(const uint32_t number, DecodeLeaseNumber(payload));
+  IBEMU_ASSIGN_OR_RETURN(const uint32_t number, DecodeNumber(payload));
   switch (type) {
     case NodeLinkMessage::kLeaseUsed:
       OnUsed(number);
@@ -74,14 +74,14 @@ void HostLeases::OnUsed(uint32_t number) {
 
 void HostLeases::RepeatUsed() {
   for (const auto& [kind, number] : sending_) {
-    tell_(NodeLinkMessage::kLeaseUsed, kind.first, EncodeLeaseNumber(number));
+    tell_(NodeLinkMessage::kLeaseUsed, kind.first, EncodeNumber(number));
   }
 }
 
 void HostLeases::OnReady(uint32_t number) {
   const Lease* const lease = Find(number);
   if (lease == nullptr || !lease->terms.receives) return;
-  tell_(NodeLinkMessage::kLeaseReady, lease->port, EncodeLeaseNumber(number));
+  tell_(NodeLinkMessage::kLeaseReady, lease->port, EncodeNumber(number));
 }
 
 void HostLeases::OnMet(uint32_t number, absl::StatusOr<UniqueFd> socket) {
@@ -112,7 +112,7 @@ absl::Status HostLeases::StartSending(uint32_t number, UniqueFd socket) {
   IBEMU_RETURN_IF_ERROR(lease.sender->Start([this, number] {
     End(number, absl::UnavailableError("the other host hung up"));
   }));
-  tell_(NodeLinkMessage::kLeaseUsed, lease.port, EncodeLeaseNumber(number));
+  tell_(NodeLinkMessage::kLeaseUsed, lease.port, EncodeNumber(number));
   sending_[{lease.port, KindOf(lease.terms)}] = number;
   return absl::OkStatus();
 }
@@ -153,7 +153,7 @@ void HostLeases::End(uint32_t number, const absl::Status& why) {
                  [&](const auto& entry) { return entry.second == number; });
   const Lease& lease = ended.mapped();
   if (lease.sender != nullptr) lease.sender->Finish();
-  tell_(NodeLinkMessage::kLeaseEnded, lease.port, EncodeLeaseNumber(number));
+  tell_(NodeLinkMessage::kLeaseEnded, lease.port, EncodeNumber(number));
   ending_.insert(std::move(ended));
   loop_.RunAfter(kEndsWithin, [weak = std::weak_ptr(self_), number] {
     if (const auto self = weak.lock()) (*self)->ending_.erase(number);

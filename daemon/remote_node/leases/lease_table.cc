@@ -130,7 +130,7 @@ void LeaseTable::TellOf(NodeLinkMessage type, uint32_t number,
                         topology::NodeId node, fabric::PortId port) const {
   const auto party = parties_.find(node);
   if (party == parties_.end()) return;
-  party->second->tell_(type, NumberOf(port), EncodeLeaseNumber(number));
+  party->second->tell_(type, NumberOf(port), EncodeNumber(number));
 }
 
 LeaseTable::Leases::iterator LeaseTable::Find(const Party& party,

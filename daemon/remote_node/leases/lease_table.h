@@ -40,7 +40,7 @@ class LeaseTable final : private fabric::FabricWatcher {
   // doubles each time, up to the last one, until a lease is used.
   static constexpr uint32_t kFirstPackets = 8;
   static constexpr uint32_t kMorePackets = 512;
-  static constexpr uint32_t kMaxPackets = 1 << 20;
+  static constexpr uint32_t kMaxPackets = 1 << 16;
   // Bounds for each host: kinds of packets that are counted, leases by which it
   // sends, and leases by which others send to it.
   static constexpr size_t kMaxKinds = 4096;

@@ -667,7 +667,7 @@ TEST_F(JoinedHostsConnectionTest, WhatComesByItWaitsForTheWordOnTheNodeLink) {
   ASSERT_TRUE(end_.Receive(0, kSize).ok());
   SayBeside(NodeLinkMessage::kTrain, EncodeTrain(Train()));
   EXPECT_THAT(end_.PollStatuses(), IsEmpty());
-  Say(NodeLinkMessage::kPacketsMoved, EncodeLeaseNumber(1));
+  Say(NodeLinkMessage::kPacketsMoved, EncodeNumber(1));
   loop_.Poll();
   loop_.Poll();
   ExpectThatTheMessageCame();
@@ -675,7 +675,7 @@ TEST_F(JoinedHostsConnectionTest, WhatComesByItWaitsForTheWordOnTheNodeLink) {
 
 TEST_F(JoinedHostsConnectionTest, PacketsGoByTheNodeLinkWhenItEnds) {
   Connect();
-  Say(NodeLinkMessage::kPacketsMoved, EncodeLeaseNumber(1));
+  Say(NodeLinkMessage::kPacketsMoved, EncodeNumber(1));
   loop_.Poll();
   far_packets_.Reset();
   loop_.Poll();
@@ -741,14 +741,14 @@ TEST_F(JoinedHostsConnectionTest, WhatIsSaidOfOneThatHasEndedIsNotOfTheNext) {
   timers_.RunFor(JoinedPackets::kFirstDelay);
   EXPECT_THAT(asked_, ElementsAre(2));
   ConnectAgain();
-  EXPECT_EQ(DecodeLeaseNumber(last_.payload).value(), 2u);
+  EXPECT_EQ(DecodeNumber(last_.payload).value(), 2u);
   ASSERT_TRUE(end_.Receive(0, kSize).ok());
   SayBeside(NodeLinkMessage::kTrain, EncodeTrain(Train()));
-  Say(NodeLinkMessage::kPacketsMoved, EncodeLeaseNumber(1));
+  Say(NodeLinkMessage::kPacketsMoved, EncodeNumber(1));
   loop_.Poll();
   loop_.Poll();
   EXPECT_THAT(end_.PollStatuses(), IsEmpty());
-  Say(NodeLinkMessage::kPacketsMoved, EncodeLeaseNumber(2));
+  Say(NodeLinkMessage::kPacketsMoved, EncodeNumber(2));
   loop_.Poll();
   loop_.Poll();
   ExpectThatTheMessageCame();
@@ -791,7 +791,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_P(NonsenseByItTest, EndsItAndNotTheNodeLink) {
   const auto [type, port] = GetParam();
   Connect();
-  Say(NodeLinkMessage::kPacketsMoved, EncodeLeaseNumber(1));
+  Say(NodeLinkMessage::kPacketsMoved, EncodeNumber(1));
   loop_.Poll();
   SayBeside(type, std::vector<std::byte>(1), port);
   char byte = 0;

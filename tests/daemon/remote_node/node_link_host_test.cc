@@ -531,7 +531,7 @@ TEST_F(TrainsToAnAdapterTest, GoByTheirOwnConnectionWhileThereIsOne) {
   auto told = Told();
   EXPECT_FALSE(told.contains(NodeLinkMessage::kPacketsMoved));
   EXPECT_EQ(told[NodeLinkMessage::kTrain], 1) << "the adapter has not moved";
-  Say(NodeLinkMessage::kPacketsMoved, EncodeLeaseNumber(1));
+  Say(NodeLinkMessage::kPacketsMoved, EncodeNumber(1));
   EXPECT_TRUE(host_->has_packet_connection());
   EXPECT_EQ(Told()[NodeLinkMessage::kPacketsMoved], 1);
   SendAMessage();
@@ -568,7 +568,7 @@ class ConnectionsOfPacketsTest : public TrainsToAnAdapterTest {
     return host_->ConnectPackets(std::move(near), number).ok();
   }
   void SayMoved(uint32_t number) {
-    Say(NodeLinkMessage::kPacketsMoved, EncodeLeaseNumber(number));
+    Say(NodeLinkMessage::kPacketsMoved, EncodeNumber(number));
   }
   // Whether packets come by the connection.
   bool ComeBy(UniqueFd& socket) {
@@ -645,7 +645,7 @@ TEST_F(TrainsToAnAdapterTest, AMadOnTheirConnectionEndsItAndGoesNowhere) {
   host_->ServeDaemon();
   auto [near, far] = testing::SocketPair();
   ASSERT_TRUE(host_->ConnectPackets(std::move(near)).ok());
-  Say(NodeLinkMessage::kPacketsMoved, EncodeLeaseNumber(1));
+  Say(NodeLinkMessage::kPacketsMoved, EncodeNumber(1));
   Inbox inbox;
   lab_.fabric.device(lab_.Host(1)).port(1).SetListener(&inbox);
   fabric::Packet packet;

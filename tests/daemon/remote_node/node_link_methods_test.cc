@@ -208,7 +208,7 @@ TEST_F(NodeLinkMethodsTest, PacketsGetTheConnectionsOfTheTokenEachOnce) {
   EXPECT_EQ(methods_.List()[0]["packet_connection"], false);
   const auto say_moved = [&](uint32_t number) {
     std::vector<std::byte> moved;
-    AppendMessage(NodeLinkMessage::kPacketsMoved, 1, EncodeLeaseNumber(number),
+    AppendMessage(NodeLinkMessage::kPacketsMoved, 1, EncodeNumber(number),
                   moved);
     ASSERT_EQ(write(adapter_.get(), moved.data(), moved.size()),
               static_cast<ssize_t>(moved.size()));

@@ -74,8 +74,8 @@ TEST(NodeLinkFormat, ALeaseKeepsItsTerms) {
 }
 
 TEST(NodeLinkFormat, WhatIsSaidOfALeaseHasOneLength) {
-  EXPECT_EQ(*DecodeLeaseNumber(EncodeLeaseNumber(0xfffffffe)), 0xfffffffe);
-  EXPECT_FALSE(DecodeLeaseNumber(Bytes(5)).ok());
+  EXPECT_EQ(*DecodeNumber(EncodeNumber(0xfffffffe)), 0xfffffffe);
+  EXPECT_FALSE(DecodeNumber(Bytes(5)).ok());
   Bytes bytes;
   wire::Append(
       NodeLinkLeaseUsage{.number = 1, .packets = 1ull << 40, .words = 3},
