@@ -3,9 +3,9 @@
 
 #include <set>
 
-#include "cm/wire/alternate_path_messages.h"
 #include "cm/wire/sidr_messages.h"
 #include "tests/cm/fixture.h"
+#include "tests/cm/wire/alternate_path_messages.h"
 
 namespace ibemu::cm {
 namespace {

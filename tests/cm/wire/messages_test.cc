@@ -5,11 +5,11 @@
 #include "absl/strings/escaping.h"
 #include "cm/cm_mad.h"
 #include "cm/connection.h"
-#include "cm/wire/alternate_path_messages.h"
 #include "cm/wire/connection_messages.h"
 #include "cm/wire/req.h"
 #include "cm/wire/sidr_messages.h"
 #include "gtest/gtest.h"
+#include "tests/cm/wire/alternate_path_messages.h"
 
 namespace ibemu::cm {
 namespace {

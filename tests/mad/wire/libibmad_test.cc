@@ -23,7 +23,7 @@
 #include "mad/wire/sa_records.h"
 #include "mad/wire/sa_services.h"
 #include "mad/wire/smp.h"
-#include "mad/wire/vendor.h"
+#include "tests/mad/wire/vendor.h"
 
 namespace ibemu::mad {
 namespace {

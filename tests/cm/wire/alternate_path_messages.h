@@ -1,6 +1,6 @@
 // LAP and APR, the loading of an alternate path: IBA vol 1 §12.8.
-#ifndef IBEMU_CM_WIRE_ALTERNATE_PATH_MESSAGES_H_
-#define IBEMU_CM_WIRE_ALTERNATE_PATH_MESSAGES_H_
+#ifndef IBEMU_TESTS_CM_WIRE_ALTERNATE_PATH_MESSAGES_H_
+#define IBEMU_TESTS_CM_WIRE_ALTERNATE_PATH_MESSAGES_H_
 
 #include <array>
 #include <cstddef>
@@ -85,4 +85,4 @@ static_assert(wire::Tiles<Apr>());
 
 }  // namespace ibemu::cm
 
-#endif  // IBEMU_CM_WIRE_ALTERNATE_PATH_MESSAGES_H_
+#endif  // IBEMU_TESTS_CM_WIRE_ALTERNATE_PATH_MESSAGES_H_

@@ -1,6 +1,6 @@
 // The header of the vendor classes 0x30 to 0x4f: IBA vol 1 §16.5.
-#ifndef IBEMU_MAD_WIRE_VENDOR_H_
-#define IBEMU_MAD_WIRE_VENDOR_H_
+#ifndef IBEMU_TESTS_MAD_WIRE_VENDOR_H_
+#define IBEMU_TESTS_MAD_WIRE_VENDOR_H_
 
 #include "mad/wire/mad_header.h"
 #include "mad/wire/rmpp.h"
@@ -31,4 +31,4 @@ static_assert(wire::Tiles<Vendor2Header>());
 
 }  // namespace ibemu::mad
 
-#endif  // IBEMU_MAD_WIRE_VENDOR_H_
+#endif  // IBEMU_TESTS_MAD_WIRE_VENDOR_H_
