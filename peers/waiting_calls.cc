@@ -65,7 +65,8 @@ absl::StatusOr<std::unique_ptr<WaitingCalls::Wait>> WaitingCalls::Begin(
     grpc::ServerContext& context) {
   return Begin(NameOf(context), [this, call = context.c_call()] {
     const std::string why =
-        absl::StrCat("no message came in ", absl::FormatDuration(waits_for_));
+        absl::StrCat("the call has not begun, or not ended, within ",
+                     absl::FormatDuration(waits_for_));
     grpc_call_cancel_with_status(call, GRPC_STATUS_DEADLINE_EXCEEDED,
                                  why.c_str(), nullptr);
   });

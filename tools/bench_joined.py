@@ -13,7 +13,7 @@ from bench_verbs import SIZES, libfabric_tcp, perftest, ucx_tcp
 
 HOSTS = ["node-1", "node-2"]
 VETH = ["10.98.0.1", "10.98.0.2"]
-LONG = 1 << 30  # bytes: as long as what iperf3 sends in its seconds
+LONG = 1 << 30  # bytes: half a second or more, so that the start does not count
 
 
 class Machines:
@@ -186,6 +186,8 @@ def bench_on(machines, scratch):
         head(f"Two hosts with a daemon each, against {other}", other)
         for what in runs["leases"][0]:
             sends = what.startswith("send")
+            if sends and other == "TCP by Reno":
+                continue
             theirs = (of(other, what) if not other.startswith("TCP") else
                       runs["qperf"] if sends else
                       runs["iperf3" if other == "TCP" else "unpaced"])
@@ -193,7 +195,7 @@ def bench_on(machines, scratch):
                       ("encrypted", True): 1, ("encrypted", False): 1,
                       ("TCP", True): 1, ("TCP", False): 0.8,
                       # What TCP does that nothing paces: for comparison.
-                      ("TCP by Reno", True): 1, ("TCP by Reno", False): 0.2}
+                      ("TCP by Reno", False): 0.2}
             report_runs(what, of("leases", what), theirs,
                         "us" if sends else "MB/s", "less" if sends else "more",
                         limits[other, sends])

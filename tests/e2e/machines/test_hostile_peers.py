@@ -550,7 +550,7 @@ def test_a_call_that_says_nothing_ends_after_ten_seconds(lab, peer, method):
     calls = [says_nothing(peer, method) for _ in range(3 * FEW)]
     for call in calls:
         assert call.code() == grpc.StatusCode.DEADLINE_EXCEEDED
-        assert call.details() == "no message came in 10s"
+        assert call.details() == "the call has not begun, or not ended, within 10s"
     until(lambda: status_of(process)["Threads"] <= threads + FEW)
     # Whoever has a host may be silent for longer.
     assert joined_names(lab) == {"node-1", "node-2"}
@@ -574,9 +574,10 @@ def test_calls_that_say_nothing_take_no_thread_of_other_peers(lab, peer):
                 beginning_of_call(2 * call + 1, SUBNET + "AttachHost")
                 for call in range(8192)))
             for kind, flags, _ in frames_from(tls):
-                refused += kind == HEADERS and flags & END_STREAM
+                refused += bool(kind == HEADERS and flags & END_STREAM)
                 if refused == 8192 - MOST_WAITING:
                     break
+            assert refused == 8192 - MOST_WAITING
             # Who is refused has had one for a moment.
             until(lambda: status_of(process)["Threads"] <=
                   before["Threads"] + MOST_WAITING + FEW)
@@ -587,7 +588,7 @@ def test_calls_that_say_nothing_take_no_thread_of_other_peers(lab, peer):
 
 
 @pytest.mark.deep
-def test_who_has_too_many_such_calls_is_told_so(lab, peer):
+def test_who_has_too_many_calls_that_say_nothing_is_told_so(lab, peer):
     why = "256 calls of pc7 have not said yet what they want: no more may wait"
 
     def is_told():  # unless it takes as long as they may wait
@@ -608,7 +609,8 @@ def test_who_has_too_many_such_calls_is_told_so(lab, peer):
 
 @pytest.fixture
 def lab_of_few_descriptors(account, many_descriptors):
-    """Its head may have four times as many as it has.  And so many it may."""
+    """Its ibemu-peers may have four times the descriptors that it has now, and so
+    many; it is the same at the end."""
     made = ListeningFabric(account, "descriptors", "single-switch:hosts=3",
                            sm="static")
     try:
