@@ -153,7 +153,8 @@ absl::Status CheckJoin(const DaemonOptions& options,
   if (!joined.ok() || Plain(*joined) != Plain(socket)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "\"", options.join, "\" is the fabric that would join (", socket,
-      "): name the one that has the subnet, and call this one otherwise"));
+      "): name the one that has the subnet, and call this one otherwise; "
+      "HOST:PORT is always another machine"));
 }
 
 // One ibemud, and who started it.

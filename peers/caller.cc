@@ -6,10 +6,10 @@
 namespace ibemu::peers {
 
 std::string EndpointOf(const grpc::ServerContext& context) {
-  // "ipv4:10.0.0.7:41234" or "ipv6:%5Bfe80::1%5D:41234".
+  // "ipv4:10.0.0.7:41234" or "ipv6:%5Bfe80::1%252%5D:41234".
   const std::string uri = context.peer();
   return absl::StrReplaceAll(uri.substr(uri.find(':') + 1),
-                             {{"%5B", "["}, {"%5D", "]"}});
+                             {{"%5B", "["}, {"%5D", "]"}, {"%25", "%"}});
 }
 
 std::string AddressOf(const grpc::ServerContext& context) {

@@ -8,7 +8,8 @@
 
 namespace ibemu::peers {
 
-// Where the call comes from: "10.0.0.7:41234" or "[fe80::1]:41234".
+// Where the call comes from: "10.0.0.7:41234", "[fd00::1]:41234", or with the
+// number of our interface "[fe80::1%2]:41234".
 std::string EndpointOf(const grpc::ServerContext& context);
 
 // The same without the port.

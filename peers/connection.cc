@@ -195,7 +195,10 @@ absl::StatusOr<std::unique_ptr<grpc::Server>> Serve(
   builder.AddChannelArgument(
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kAsksEvery / 2);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-  if (server == nullptr) return absl::InternalError("gRPC does not start");
+  if (server == nullptr) {
+    return absl::InternalError(
+        absl::StrCat(listener.bound(), ": gRPC does not start"));
+  }
   // Whoever asks for its health may name the service.
   server->GetHealthCheckService()->SetServingStatus(
       v1::Subnet::service_full_name(), true);

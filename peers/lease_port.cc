@@ -16,6 +16,7 @@
 #include "base/status_macros.h"
 #include "control/bounded_stream.h"
 #include "launch/pass_descriptor.h"
+#include "peers/pace.h"
 #include "peers/tls_relay.h"
 #include "peers/token_connection.h"
 
@@ -45,6 +46,7 @@ absl::StatusOr<std::unique_ptr<LeasePort>> LeasePort::Open(
             bind(socket.get(), reinterpret_cast<const sockaddr*>(&any4),
                  sizeof any4) == 0;
   }
+  if (bound) BeginUnpaced(socket.get());
   sockaddr_storage name = {};
   socklen_t size = sizeof name;
   if (!bound || listen(socket.get(), SOMAXCONN) != 0 ||
@@ -108,13 +110,14 @@ absl::StatusOr<json> LeasePort::Await(control::Parameters& parameters,
                                       control::Caller& caller) {
   const std::string digits = parameters.Text("token", "");
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
-  IBEMU_RETURN_IF_ERROR(AwaitPackets(digits, caller.TakeDescriptor()));
+  IBEMU_RETURN_IF_ERROR(
+      AwaitPackets("packets.await", digits, caller.TakeDescriptor()));
   return json::object();
 }
 
-absl::Status LeasePort::AwaitPackets(const std::string& digits, UniqueFd line) {
-  IBEMU_RETURN_IF_ERROR(
-      control::CheckStreamSocket(line.get(), "packets.await"));
+absl::Status LeasePort::AwaitPackets(std::string_view method,
+                                     const std::string& digits, UniqueFd line) {
+  IBEMU_RETURN_IF_ERROR(control::CheckStreamSocket(line.get(), method));
   IBEMU_RETURN_IF_ERROR(CheckSecretText(digits));
   return Expect(absl::HexStringToBytes(digits), std::move(line),
                 kPacketsGiveUpAfter);

@@ -65,9 +65,10 @@ class LeasePort {
   //               machine that has the subnet makes
   void AddTo(control::MethodTable& methods);
 
-  // What packets.await does.  Errors: ResourceExhausted, too many are expected;
-  // those of what it is given.
-  absl::Status AwaitPackets(const std::string& digits, UniqueFd line);
+  // What packets.await does, for a method of this name.  Errors:
+  // ResourceExhausted, too many are expected; those of what it is given.
+  absl::Status AwaitPackets(std::string_view method, const std::string& digits,
+                            UniqueFd line);
 
  private:
   // A connection whose token has not come yet.

@@ -54,7 +54,9 @@ std::string EndpointText(const sockaddr_storage& name) {
     inet_ntop(AF_INET, &in6.sin6_addr.s6_addr[12], text.data(), text.size());
   } else {
     inet_ntop(AF_INET6, &in6.sin6_addr, text.data(), text.size());
-    return absl::StrCat("[", text.data(), "]:", PortOf(name));
+    const std::string scope =
+        in6.sin6_scope_id == 0 ? "" : absl::StrCat("%", in6.sin6_scope_id);
+    return absl::StrCat("[", text.data(), scope, "]:", PortOf(name));
   }
   return absl::StrCat(text.data(), ":", PortOf(name));
 }
@@ -64,7 +66,7 @@ void SetOption(int socket, int level, int option, int value) {
 }
 
 // Listens at `at`, with its port, or `port` if that is another than 0, which
-// becomes the one that it has.  Invalid if nobody can.
+// becomes the one that it has.  Invalid, with errno, if nobody can.
 UniqueFd ListenAt(const addrinfo& at, int gives_up_after, uint16_t& port) {
   sockaddr_storage name = {};
   std::memcpy(&name, at.ai_addr, std::min<size_t>(at.ai_addrlen, sizeof name));
@@ -96,7 +98,8 @@ UniqueFd ListenAt(const addrinfo& at, int gives_up_after, uint16_t& port) {
   return socket;
 }
 
-// Listens at all addresses that `host` has, all with the same port.
+// Listens at all addresses that `host` has, all with the same port; at none if
+// that is not possible at one, but for addresses that this machine has not.
 std::vector<UniqueFd> ListenAtAll(const std::string& host, int gives_up_after,
                                   uint16_t& port) {
   std::vector<UniqueFd> sockets;
@@ -108,7 +111,12 @@ std::vector<UniqueFd> ListenAtAll(const std::string& host, int gives_up_after,
   for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
     if (at->ai_family != AF_INET && at->ai_family != AF_INET6) continue;
     UniqueFd socket = ListenAt(*at, gives_up_after, port);
-    if (socket.valid()) sockets.push_back(std::move(socket));
+    if (socket.valid()) {
+      sockets.push_back(std::move(socket));
+    } else if (errno != EAFNOSUPPORT && errno != EADDRNOTAVAIL) {
+      sockets.clear();
+      break;
+    }
   }
   freeaddrinfo(found);
   return sockets;
@@ -168,7 +176,9 @@ absl::Status PeerListener::Listen() {
 void PeerListener::Pause() {
   for (const UniqueFd& each : listening_) loop_.Forget(each.get());
   listens_ = false;
-  listens_again_ = loop_.RunAfter(kPauses, [this] { Listen().IgnoreError(); });
+  listens_again_ = loop_.RunAfter(kPauses, [this] {
+    if (!Listen().ok()) Pause();
+  });
 }
 
 void PeerListener::OnConnection(int listening) {

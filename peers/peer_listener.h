@@ -47,8 +47,9 @@ class PeerListener {
   // Errors: those of Loop::Watch().
   absl::Status Start(std::function<void(UniqueFd)> take);
 
-  // The connection from `endpoint` ("10.0.0.7:41234", "[fe80::1]:41234") is
-  // none of a stranger.  May be called by any thread, as long as the loop runs.
+  // The connection from `endpoint` ("10.0.0.7:41234", "[fe80::1%2]:41234")
+  // is none of a stranger.  May be called by any thread, as long as the loop
+  // runs.
   void Trust(const std::string& endpoint);
 
   size_t strangers() const { return strangers_.size(); }

@@ -220,8 +220,8 @@ absl::StatusOr<json> SubnetProxy::AskForPackets(control::Parameters& parameters,
   if (link == nullptr) {
     return absl::NotFoundError("no node link has packets of this token");
   }
-  IBEMU_RETURN_IF_ERROR(
-      lease_port_.AwaitPackets(token, caller.TakeDescriptor()));
+  IBEMU_RETURN_IF_ERROR(lease_port_.AwaitPackets("packets.again", token,
+                                                 caller.TakeDescriptor()));
   v1::PacketsAwaited awaited;
   awaited.set_token(absl::HexStringToBytes(token));
   awaited.set_number(static_cast<uint32_t>(number));

@@ -101,16 +101,18 @@ grpc::Status SubnetService::AttachHost(
       awaited.set_number(1);
       caller.Do(std::move(awaited));
     };
-    const auto take = [&](const v1::FromAdapter& message) {
-      if (!has_port || !message.has_packets_awaited() ||
-          message.packets_awaited().token().size() !=
-              std::tuple_size_v<Secret> ||
-          message.packets_awaited().number() < 2) {
-        return false;
-      }
-      caller.Do(message.packets_awaited());
-      return true;
-    };
+    const auto take =
+        [&, last = uint32_t{1}](const v1::FromAdapter& message) mutable {
+          if (!has_port || !message.has_packets_awaited() ||
+              message.packets_awaited().token().size() !=
+                  std::tuple_size_v<Secret> ||
+              message.packets_awaited().number() <= last) {
+            return false;
+          }
+          last = message.packets_awaited().number();
+          caller.Do(message.packets_awaited());
+          return true;
+        };
     CarryNodeLink<v1::ToAdapter, v1::FromAdapter>(
         *std::move(socket), *stream, [context] { context->TryCancel(); }, heard,
         take);

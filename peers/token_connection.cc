@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#include <array>
 #include <cerrno>
 #include <string_view>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "peers/node_link_carrier.h"
+#include "peers/pace.h"
 #include "peers/tls_relay.h"
 
 namespace ibemu::peers {
@@ -49,6 +49,7 @@ absl::StatusOr<UniqueFd> ConnectTo(const std::string& address) {
   UniqueFd socket(
       ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP));
   if (!socket.valid()) return absl::ErrnoToStatus(errno, "socket");
+  BeginUnpaced(socket.get());
   setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kPeerConnectsWithin,
              sizeof kPeerConnectsWithin);
   if (connect(socket.get(), found->ai_addr, found->ai_addrlen) != 0) {
@@ -65,31 +66,6 @@ bool IsWelcome(const UniqueFd& socket) {
   return recv(socket.get(), &answer, 1, 0) == 1 && answer == kWelcome;
 }
 
-// BBR sends at the pace that it has measured, by a timer for each 64 KiB, which
-// costs more than all else that a connection within a building does
-// (peers/README.md).  Reno knows no pace, and everybody may choose it.
-constexpr std::string_view kPaced = "bbr";
-constexpr std::string_view kUnpaced = "reno";
-constexpr size_t kLongestAlgorithm = 16;      // Linux's TCP_CA_NAME_MAX
-constexpr uint32_t kNearMicroseconds = 5000;  // there and back
-
-void DoNotPaceIfNear(int socket) {
-  std::array<char, kLongestAlgorithm> name = {};
-  socklen_t size = name.size();
-  if (getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) !=
-          0 ||
-      std::string_view(name.data()) != kPaced) {
-    return;
-  }
-  tcp_info info = {};
-  size = sizeof info;
-  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
-      info.tcpi_rtt <= kNearMicroseconds) {
-    setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, kUnpaced.data(),
-               kUnpaced.size());
-  }
-}
-
 }  // namespace
 
 void PrepareForPackets(int socket, absl::Duration gives_up_after) {
@@ -97,7 +73,7 @@ void PrepareForPackets(int socket, absl::Duration gives_up_after) {
     setsockopt(socket, level, option, &value, sizeof value);
   };
   set(IPPROTO_TCP, TCP_NODELAY, 1);
-  DoNotPaceIfNear(socket);
+  PaceIfFar(socket);
   set(IPPROTO_TCP, TCP_USER_TIMEOUT,
       static_cast<int>(absl::ToInt64Milliseconds(gives_up_after)));
   if (gives_up_after < 3 * kProbesEvery) return;

@@ -32,7 +32,7 @@ inline constexpr absl::Duration kLeaseGivesUpAfter = absl::Seconds(1);
 inline constexpr absl::Duration kPacketsGiveUpAfter = absl::Minutes(1);
 
 // Sets a TCP connection up for packets that are to arrive at once, whatever is
-// on its way, and at no pace if the other machine is near.  `gives_up_after`:
+// on its way: PaceIfFar().  `gives_up_after`:
 // one of these; with the longer one it is kept alive while it says nothing.
 void PrepareForPackets(int socket, absl::Duration gives_up_after);
 

@@ -119,14 +119,20 @@ struct Flags {
 
 // Whether other machines can join what `daemon` has.
 absl::Status CheckSubnet(const ibemu::control::Client& daemon) {
+  // Whose messages they are, which its version of the node link stands for.
+  if (daemon.greeting().version != ibemu::Version()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(daemon.greeting().socket, ": that daemon is ibemu ",
+                     daemon.greeting().version, ", and this is ",
+                     ibemu::Version(), ": start it anew"));
+  }
   const auto& methods = daemon.greeting().capabilities;
   if (std::ranges::find(methods, "node_link.free") != methods.end()) {
     return absl::OkStatus();
   }
   return absl::FailedPreconditionError(absl::StrCat(
       daemon.greeting().socket,
-      ": that daemon has no subnet: it drives adapters, has joined another, or "
-      "is of an older version"));
+      ": that daemon has no subnet: it drives adapters, has joined another"));
 }
 
 // What "ibemu-peers" does until the end, for a daemon in a process that is made

@@ -31,6 +31,7 @@ JoinedPackets::~JoinedPackets() {
 }
 
 void JoinedPackets::Renew() {
+  begun_ = absl::InfiniteFuture();
   packets_ = std::make_unique<PacketConnection>(loop_, RemoteCables::kMaxKept,
                                                 take_, [this] { OnEnded(); });
 }
@@ -42,11 +43,11 @@ HostLeases::Met JoinedPackets::Met() {
 }
 
 void JoinedPackets::OnMet(absl::StatusOr<UniqueFd> socket) {
-  if (!socket.ok() || !packets_->Begin(*std::move(socket)).ok()) {
-    return AskLater();
-  }
+  if (!socket.ok()) return AskLater();
   begun_ = loop_.Now();
-  cables_.TellPacketsMoved(number_);
+  // It may end at once.
+  if (!packets_->Begin(*std::move(socket)).ok()) return AskLater();
+  if (packets_->connected()) cables_.TellPacketsMoved(number_);
 }
 
 void JoinedPackets::OnEnded() {

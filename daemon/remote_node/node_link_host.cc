@@ -89,7 +89,9 @@ absl::Status NodeLinkHost::ConnectPackets(UniqueFd socket, uint32_t number) {
     return absl::FailedPreconditionError("the adapter takes no connection");
   }
   if (number <= packet_socket_number_ || number < packets_moved_) {
-    return absl::FailedPreconditionError("the adapter has a later connection");
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "connection %d of packets comes late: the adapter has had %d", number,
+        std::max(packet_socket_number_, packets_moved_)));
   }
   packet_socket_ = std::move(socket);
   packet_socket_number_ = number;

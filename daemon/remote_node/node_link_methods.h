@@ -59,12 +59,11 @@ class NodeLinkMethods {
   //                      every SubnGet(): those that they answer do not go to
   //                      it.  "packets": a token, with which
   //                      node_link.packets may follow
-  //   node_link.packets  {"token": "...", "number": 1} and a stream socket
-  //   whose
-  //                      other end that adapter gets: packets of its queue
-  //                      pairs go by it as soon as the adapter says that it has
-  //                      the one of this number (PacketConnection), a higher
-  //                      one each time
+  //   node_link.packets  {"token": "...", "number": 1} and a stream socket, the
+  //                      other end of which that adapter gets: packets of its
+  //                      queue pairs go by it as soon as the adapter says that
+  //                      it has the one of this number (PacketConnection), a
+  //                      higher one each time
   //   node_link.free     ["0x...", ...]: the GUIDs of hosts' adapters that no
   //                      program here and nobody elsewhere has, kMaxFree at
   //                      most

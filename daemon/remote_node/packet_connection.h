@@ -50,7 +50,6 @@ class PacketConnection {
   absl::Status Begin(UniqueFd socket);
   // The other end has said so.
   void OnMoved();
-  bool moved() const { return moved_; }
   bool full() const { return buffer_.waiting() > max_buffered_; }
   // Whether Send() has a connection.
   bool connected() const { return writer_.valid(); }

@@ -204,7 +204,8 @@ TEST_F(NodeLinkMethodsTest, PacketsGetTheConnectionsOfTheTokenEachOnce) {
             "node_link.packets needs a stream socket with the request");
   EXPECT_EQ(ConnectPackets(token, Tcp()), "");
   const UniqueFd adapters_end = std::move(other_end_);
-  EXPECT_EQ(ConnectPackets(token, Tcp()), "the adapter has a later connection");
+  EXPECT_EQ(ConnectPackets(token, Tcp()),
+            "connection 1 of packets comes late: the adapter has had 1");
   EXPECT_EQ(methods_.List()[0]["packet_connection"], false);
   const auto say_moved = [&](uint32_t number) {
     std::vector<std::byte> moved;
