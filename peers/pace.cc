@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kPaced = "bbr";
 constexpr std::string_view kUnpaced = "reno";
-constexpr size_t kLongestName = 16;           // Linux's TCP_CA_NAME_MAX
+constexpr size_t kLongestAlgorithm = 16;      // Linux's TCP_CA_NAME_MAX
 constexpr uint32_t kNearMicroseconds = 5000;  // there and back
 
 void Choose(int socket, std::string_view algorithm) {
@@ -28,7 +28,7 @@ void Choose(int socket, std::string_view algorithm) {
 const std::string& MachinesAlgorithm() {
   static const std::string algorithm = [] {
     const UniqueFd fresh(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    std::array<char, kLongestName> name = {};
+    std::array<char, kLongestAlgorithm> name = {};
     socklen_t size = name.size() - 1;
     getsockopt(fresh.get(), IPPROTO_TCP, TCP_CONGESTION, name.data(), &size);
     return std::string(name.data());
