@@ -239,7 +239,8 @@ def test_a_daemon_does_not_join_itself(account, called):
     assert done.returncode == 1
     assert re.fullmatch(
         rf'"{called}" is the fabric that would join \(/\S+/itself.sock\): name the '
-        "one that has the subnet, and call this one otherwise\n", done.stderr), done
+        "one that has the subnet, and call this one otherwise; HOST:PORT is always "
+        "another machine\n", done.stderr), done
 
 
 def test_a_switch_of_ethernet_spans_them(lab):
