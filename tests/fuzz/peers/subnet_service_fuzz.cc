@@ -278,12 +278,14 @@ std::string BytesOf(const std::vector<std::string>& messages) {
   Require(first.ParseFromString(messages.at(0)));
   const bool has_port = !first.attach().packets_token().empty();
   std::string all;
+  uint32_t last = 1;  // connection of packets
   for (size_t i = 1; i < messages.size(); ++i) {
     v1::FromAdapter message;
     if (!message.ParseFromString(messages[i])) break;
     if (has_port && message.has_packets_awaited() &&
         message.packets_awaited().token().size() == std::tuple_size_v<Secret> &&
-        message.packets_awaited().number() > 1) {
+        message.packets_awaited().number() > last) {
+      last = message.packets_awaited().number();
       continue;
     }
     if (!message.has_data() || message.data().size() > kMaxAtOnce) break;
