@@ -13,7 +13,7 @@
 
 namespace ibemu::daemon {
 
-// What the error of a private daemon begins with that is about `listen`.
+// The beginning of a private daemon's errors that are about `listen`.
 inline constexpr char kListenFault[] = "listen: ";
 
 struct DaemonOptions {

@@ -129,7 +129,8 @@ class Listener {
   std::string address_;
 };
 
-// A launcher may know where it was said.
+// The error, so that a launcher knows it for one about `listen`, and can tell
+// the place where that was said.
 absl::Status ListenFault(const absl::Status& status) {
   if (status.ok()) return status;
   return absl::Status(status.code(),

@@ -8,17 +8,17 @@
 
 namespace ibemu::peers {
 
-// Where the call comes from: "10.0.0.7:41234", "[fd00::1]:41234", or with the
-// number of our interface "[fe80::1%2]:41234".
+// Returns the caller's address and port: "10.0.0.7:41234", "[fd00::1]:41234",
+// or with the number of our interface "[fe80::1%2]:41234".
 std::string EndpointOf(const grpc::ServerContext& context);
 
-// The same without the port.
+// Returns its address alone.
 std::string AddressOf(const grpc::ServerContext& context);
 
-// The name that its certificate has: "pc7".
+// Returns the name that its certificate has: "pc7".
 std::string NameOf(const grpc::ServerContext& context);
 
-// For people: "pc7 (10.0.0.7)".
+// Returns name and address, for people: "pc7 (10.0.0.7)".
 std::string PeerOf(const grpc::ServerContext& context);
 
 }  // namespace ibemu::peers

@@ -54,9 +54,9 @@ class LastTask {
 
   const std::function<void(const Task&)> work_;
   std::mutex mutex_;
-  std::optional<Task> next_;  // guarded by `mutex_`, as the next
-  bool works_ = false;
-  std::jthread thread_;  // the last member: it uses the others
+  std::optional<Task> next_;  // guarded by `mutex_`
+  bool works_ = false;        // guarded by `mutex_`: `thread_` will look again
+  std::jthread thread_;       // the last member: it uses the others
 };
 
 }  // namespace ibemu::peers

@@ -17,10 +17,11 @@ namespace ibemu::peers {
 // net.ipv4.tcp_congestion_control.
 const std::string& MachinesAlgorithm();
 
-// Has what `socket` will connect to, or accept, begin so.
+// Chooses Reno in BBR's place for the connection that `socket` will make, or
+// for those that it will accept.
 void BeginUnpaced(int socket);
 
-// Ends that for a connected socket if the other machine is far.
+// Chooses BBR again for a connected socket if the other machine is far.
 void PaceIfFar(int socket);
 
 }  // namespace ibemu::peers

@@ -1,6 +1,5 @@
 #include "peers/peer_listener.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -17,6 +16,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "wire/ip_address.h"
+#include "wire/ip_text.h"
 
 namespace ibemu::peers {
 namespace {
@@ -41,24 +42,32 @@ uint16_t PortOf(const sockaddr_storage& name) {
   return ntohs(name.ss_family == AF_INET6 ? in6.sin6_port : in4.sin_port);
 }
 
+wire::IpAddress IpOf(const sockaddr_storage& name) {
+  if (name.ss_family == AF_INET) {
+    sockaddr_in in4 = {};
+    std::memcpy(&in4, &name, sizeof in4);
+    return wire::IpAddress::Ipv4(ntohl(in4.sin_addr.s_addr));
+  }
+  sockaddr_in6 in6 = {};
+  std::memcpy(&in6, &name, sizeof in6);
+  if (IN6_IS_ADDR_V4MAPPED(&in6.sin6_addr)) {
+    uint32_t last = 0;
+    std::memcpy(&last, &in6.sin6_addr.s6_addr[12], sizeof last);
+    return wire::IpAddress::Ipv4(ntohl(last));
+  }
+  return wire::IpAddress::Ipv6(std::to_array(in6.sin6_addr.s6_addr));
+}
+
 // As gRPC names it.
 std::string EndpointText(const sockaddr_storage& name) {
-  std::array<char, INET6_ADDRSTRLEN> text = {};
+  const wire::IpAddress address = IpOf(name);
+  const std::string text = wire::AddressText(address);
+  if (address.is_ipv4()) return absl::StrCat(text, ":", PortOf(name));
   sockaddr_in6 in6 = {};
-  sockaddr_in in4 = {};
   std::memcpy(&in6, &name, sizeof in6);
-  std::memcpy(&in4, &name, sizeof in4);
-  if (name.ss_family == AF_INET) {
-    inet_ntop(AF_INET, &in4.sin_addr, text.data(), text.size());
-  } else if (IN6_IS_ADDR_V4MAPPED(&in6.sin6_addr)) {
-    inet_ntop(AF_INET, &in6.sin6_addr.s6_addr[12], text.data(), text.size());
-  } else {
-    inet_ntop(AF_INET6, &in6.sin6_addr, text.data(), text.size());
-    const std::string scope =
-        in6.sin6_scope_id == 0 ? "" : absl::StrCat("%", in6.sin6_scope_id);
-    return absl::StrCat("[", text.data(), scope, "]:", PortOf(name));
-  }
-  return absl::StrCat(text.data(), ":", PortOf(name));
+  const std::string scope =
+      in6.sin6_scope_id == 0 ? "" : absl::StrCat("%", in6.sin6_scope_id);
+  return absl::StrCat("[", text, scope, "]:", PortOf(name));
 }
 
 void SetOption(int socket, int level, int option, int value) {

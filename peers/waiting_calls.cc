@@ -13,7 +13,8 @@
 
 namespace ibemu::peers {
 
-// What the timer of gRPC's has in common with a Wait, which may end meanwhile.
+// A Limit is what a Wait shares with gRPC's timer, which may go off when the
+// Wait has just ended.
 struct WaitingCalls::Wait::Limit {
   std::mutex mutex;
   std::function<void()> cancel;  // until the end of the Wait; guarded by it

@@ -119,7 +119,8 @@ struct Flags {
 
 // Whether other machines can join what `daemon` has.
 absl::Status CheckSubnet(const ibemu::control::Client& daemon) {
-  // Whose messages they are, which its version of the node link stands for.
+  // The node link's messages are the daemon's, but its version is what we tell
+  // peers: both have to be of one release.
   if (daemon.greeting().version != ibemu::Version()) {
     return absl::FailedPreconditionError(
         absl::StrCat(daemon.greeting().socket, ": that daemon is ibemu ",
@@ -130,9 +131,10 @@ absl::Status CheckSubnet(const ibemu::control::Client& daemon) {
   if (std::ranges::find(methods, "node_link.free") != methods.end()) {
     return absl::OkStatus();
   }
-  return absl::FailedPreconditionError(absl::StrCat(
-      daemon.greeting().socket,
-      ": that daemon has no subnet: it drives adapters, has joined another"));
+  return absl::FailedPreconditionError(
+      absl::StrCat(daemon.greeting().socket,
+                   ": that daemon has no subnet: it drives adapters, or has "
+                   "joined another"));
 }
 
 // What "ibemu-peers" does until the end, for a daemon in a process that is made

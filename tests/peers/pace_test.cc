@@ -7,31 +7,12 @@
 
 #include <array>
 #include <string>
-#include <utility>
 
 #include "base/unique_fd.h"
+#include "testing/tcp_pair.h"
 
 namespace ibemu::peers {
 namespace {
-
-// Two ends of a connection by way of localhost, which begins unpaced.
-std::pair<UniqueFd, UniqueFd> TcpPair() {
-  const UniqueFd listening(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in here = {};
-  here.sin_family = AF_INET;
-  here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  auto* const address = reinterpret_cast<sockaddr*>(&here);
-  socklen_t size = sizeof here;
-  BeginUnpaced(listening.get());
-  EXPECT_EQ(bind(listening.get(), address, size), 0);
-  EXPECT_EQ(listen(listening.get(), 1), 0);
-  EXPECT_EQ(getsockname(listening.get(), address, &size), 0);
-  UniqueFd one(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  BeginUnpaced(one.get());
-  EXPECT_EQ(connect(one.get(), address, size), 0);
-  UniqueFd other(accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  return {std::move(one), std::move(other)};
-}
 
 std::string AlgorithmOf(int socket) {
   std::array<char, 16> name = {};
@@ -42,7 +23,7 @@ std::string AlgorithmOf(int socket) {
 }
 
 TEST(PaceTest, AConnectionToANearMachineIsNotPaced) {
-  const auto [one, other] = TcpPair();
+  const auto [one, other] = testing::TcpPair(BeginUnpaced);
   const std::string machines = MachinesAlgorithm();
   const std::string expected = machines == "bbr" ? "reno" : machines;
   for (const int end : {one.get(), other.get()}) {

@@ -2,12 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,6 +21,7 @@
 #include "nlohmann/json.hpp"
 #include "testing/lab.h"
 #include "testing/socket_pair.h"
+#include "testing/tcp_pair.h"
 #include "tests/daemon/connection.h"
 
 namespace ibemu::daemon {
@@ -67,16 +68,9 @@ class NodeLinkMethodsTest : public ::testing::Test {
   }
   // One end of a TCP connection; `other_end_` has the other.
   UniqueFd Tcp() {
-    const UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    EXPECT_EQ(listen(listener.get(), 1), 0);
-    sockaddr_in name = {};
-    socklen_t size = sizeof name;
-    auto* const address = reinterpret_cast<sockaddr*>(&name);
-    EXPECT_EQ(getsockname(listener.get(), address, &size), 0);
-    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    other_end_ = UniqueFd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    EXPECT_EQ(connect(other_end_.get(), address, size), 0);
-    return UniqueFd(accept(listener.get(), nullptr, nullptr));
+    UniqueFd end;
+    std::tie(other_end_, end) = testing::TcpPair();
+    return end;
   }
   void TurnLoop() {
     loop_->Post([this] { loop_->Stop(); });
