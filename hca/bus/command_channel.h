@@ -46,10 +46,6 @@ class CommandChannel {
       const FirmwareCommand& command) = 0;
 };
 
-struct Planted {
-  Planted(int value) : value_(value) {}
-  int value_;
-};
 }  // namespace ibemu::hca
 
 #endif  // IBEMU_HCA_BUS_COMMAND_CHANNEL_H_
