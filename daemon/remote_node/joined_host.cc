@@ -143,16 +143,21 @@ void JoinedHost::OnLost() {
   leases_.reset();
   packets_.reset();
   explained_.clear();
+  PlugInSoon();
+}
+
+void JoinedHost::TakeDown() {
   for (const End& end : ends_) {
     fabric::PortCopy copy = CopyOf(cables_->cable(end.port()));
     copy.info.port_state = mad::PortState::kDown;
     copy.info.port_physical_state = mad::PortPhysicalState::kPolling;
     fabric_.SetCopy(IdOf(node_, end.port()), copy);
   }
-  PlugInSoon();
 }
 
 void JoinedHost::PlugInSoon() {
+  // Again, for a program may have set the ports up meanwhile.
+  TakeDown();
   loop_.RunAfter(kRetry, [weak = std::weak_ptr(self_)] {
     const auto self = weak.lock();
     if (!self) return;
@@ -221,15 +226,15 @@ bool JoinedHost::SendBeside(int port, const fabric::Packet& packets) {
 }
 
 // What the request changed is known before the answer.
-mad::LocalVerdict JoinedHost::Process(fabric::PortId port,
-                                      const mad::Arrival& request,
-                                      mad::MadBytes& reply) {
+std::optional<mad::LocalVerdict> JoinedHost::Process(
+    fabric::PortId port, const mad::Arrival& request, mad::MadBytes& reply) {
   if (!MayBeForAgents(request.mad)) return mad::LocalVerdict::kUnhandled;
   const int number = fabric_.subnet().port(port).number;
   const bool was_lost = !cables_->status().ok();
   const mad::LocalVerdict verdict =
       cables_->cable(number).ProcessLocal(request, reply);
   if (!was_lost && absl::IsDeadlineExceeded(cables_->status())) silent_();
+  if (!cables_->status().ok()) return std::nullopt;
   TakeState(number);
   if (verdict == mad::LocalVerdict::kReply) TakeDescription(reply);
   return verdict;

@@ -103,6 +103,7 @@ class JoinedHost final : private fabric::RemoteAdapter,
   void TakeState(int port);
   void TakeDescription(const mad::MadBytes& answer);
   void OnLost();
+  void TakeDown();
   void PlugInSoon();
   void OnPlugged(Plugged cables);
   // Why there are no cables yet, once for each reason.
@@ -113,8 +114,9 @@ class JoinedHost final : private fabric::RemoteAdapter,
   bool OnPackets(fabric::PortId port, const fabric::Packet& packets) override;
   void OnReregister(fabric::PortId /*port*/) override {}
   // fabric::RemoteAgents
-  mad::LocalVerdict Process(fabric::PortId port, const mad::Arrival& request,
-                            mad::MadBytes& reply) override;
+  std::optional<mad::LocalVerdict> Process(fabric::PortId port,
+                                           const mad::Arrival& request,
+                                           mad::MadBytes& reply) override;
   void SetIsSm(fabric::PortId port, bool is_sm) override;
   void OnDescription(std::string_view text) override;
   void OnBadKey(fabric::PortId port, const mad::BadKey& bad) override;

@@ -120,7 +120,9 @@ ManagementService* Endpoints::ServiceAt(PortId port) const {
 LocalVerdict Endpoints::ProcessLocal(PortId port, const mad::Arrival& request,
                                      mad::MadBytes& reply) {
   if (RemoteAgents* const remote = AgentsOf(subnet_.port(port).node)) {
-    return remote->Process(port, request, reply);
+    if (const auto verdict = remote->Process(port, request, reply)) {
+      return *verdict;
+    }
   }
   const LocalVerdict verdict = agents_.Handle(port, request, reply);
   if (verdict != LocalVerdict::kUnhandled || services_.empty()) return verdict;

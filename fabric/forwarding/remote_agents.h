@@ -3,6 +3,7 @@
 #ifndef IBEMU_FABRIC_FORWARDING_REMOTE_AGENTS_H_
 #define IBEMU_FABRIC_FORWARDING_REMOTE_AGENTS_H_
 
+#include <optional>
 #include <string_view>
 
 #include "fabric/subnet/node.h"
@@ -16,9 +17,11 @@ namespace ibemu::fabric {
 // other, where its subnet is.
 class RemoteAgents {
  public:
-  // As mad::Port::ProcessLocal().
-  virtual mad::LocalVerdict Process(PortId port, const mad::Arrival& request,
-                                    mad::MadBytes& reply) = 0;
+  // As mad::Port::ProcessLocal().  No value while they can't be reached: then
+  // the agents here answer, as those of an adapter do whose link is down.
+  virtual std::optional<mad::LocalVerdict> Process(PortId port,
+                                                   const mad::Arrival& request,
+                                                   mad::MadBytes& reply) = 0;
   // As mad::Port::SetIsSm().
   virtual void SetIsSm(PortId port, bool is_sm) = 0;
   // As mad::Device::SetNodeDescription(); here it has changed already.

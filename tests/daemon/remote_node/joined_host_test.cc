@@ -397,6 +397,21 @@ class JoinedHostsAgentsTest : public ::testing::Test {
     return EncodePacket(packet);
   }
 
+  // Asks the agents as a program on the host does.
+  Smp AskHere(mad::Method method, AttributeId attribute,
+              std::span<const std::byte> data) {
+    Smp request{.method = method, .attr_id = attribute};
+    std::ranges::copy(data, request.data.begin());
+    mad::Arrival arrival;
+    wire::Encode(request, arrival.mad);
+    mad::MadBytes reply{};
+    EXPECT_EQ(fabric_.device(kNode).port(1).ProcessLocal(arrival, reply),
+              mad::LocalVerdict::kReply);
+    const auto answer = wire::Decode<Smp>(reply);
+    EXPECT_EQ(answer.status, mad::MadStatus::kOk);
+    return answer;
+  }
+
   testing::VirtualTimers timers_;
   VirtualLoop loop_{timers_};
   fabric::Fabric fabric_{Chain(0), timers_, {}};
@@ -804,13 +819,27 @@ TEST_F(JoinedHostsAgentsTest, AreTakenForGoneWhenTheHostGivesUp) {
   host_->GiveUp(absl::UnavailableError("another host has waited in vain"));
   loop_.Poll();
   EXPECT_EQ(State(), PortState::kDown);
-  mad::Arrival request;
-  wire::Encode(
-      Smp{.method = mad::Method::kGet, .attr_id = AttributeId::kNodeInfo},
-      request.mad);
-  mad::MadBytes reply{};
-  EXPECT_EQ(fabric_.device(kNode).port(1).ProcessLocal(request, reply),
-            mad::LocalVerdict::kUnhandled);
+  AskHere(mad::Method::kGet, AttributeId::kNodeInfo, {});
+  EXPECT_THAT(Heard(), IsEmpty());
+}
+
+// opensm would wait for ever for an answer of its own port's.
+TEST_F(JoinedHostsAgentsTest, AreThoseOfThePortThatIsDownWhileTheyAreGone) {
+  host_->GiveUp(absl::UnavailableError("no network"));
+  loop_.Poll();
+  const Smp node = AskHere(mad::Method::kGet, AttributeId::kNodeInfo, {});
+  EXPECT_EQ(wire::Decode<mad::NodeInfo>(node.data).node_guid,
+            fabric_.device(kNode).node_guid());
+  const Smp port = AskHere(mad::Method::kGet, AttributeId::kPortInfo, {});
+  auto info = wire::Decode<mad::PortInfo>(port.data);
+  EXPECT_EQ(info.port_state, PortState::kDown);
+  info.port_state = PortState::kNoChange;
+  info.port_physical_state = mad::PortPhysicalState::kPolling;
+  Smp set;
+  wire::Encode(info, set.data);
+  AskHere(mad::Method::kSet, AttributeId::kPortInfo, set.data);
+  timers_.RunFor(JoinedHost::kRetry);
+  EXPECT_EQ(State(), PortState::kDown) << "there is nothing to train with";
 }
 
 // A packet that makes no sense is none.

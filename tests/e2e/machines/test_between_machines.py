@@ -384,6 +384,26 @@ def test_each_message_arrives_once_although_a_machine_was_cut_off_for_ten_second
 
 
 @pytest.mark.deep
+def test_a_subnet_manager_that_was_cut_off_brings_the_subnet_up_again(
+        module_account, network):
+    """Its own port answers it meanwhile, as one does that has no cable."""
+    lab = MachinesFabric(module_account, "manager", network)
+    try:
+        for host in HOSTS:
+            lab.drive(host)
+        opensm = lab.start_opensm("node-1")
+        mark = opensm.mark()
+        network.cut = set(network.machines[HEAD + 1:])
+        opensm.wait_for("SM port is down", since=mark)
+        network.cut = set()
+        for host in HOSTS:
+            until(lambda host=host: state(lab, host) == "ACTIVE")
+    finally:
+        network.cut = set()
+        lab.stop()
+
+
+@pytest.mark.deep
 def test_machines_that_do_not_reach_each_other_talk_through_the_head(lab):
     # With a second for an acknowledgement, and seven tries.
     talk = ["ib_send_lat", "-F", "-u", "18", "-n", "1000", "-s", "1000"]
