@@ -48,6 +48,18 @@ using topology::NodeId;
 
 constexpr NodeId kNode{0}, kBeyond{1};
 
+// Asks the agents of the host as a program there does.
+Smp Ask(fabric::Fabric& fabric, const Smp& request) {
+  mad::Arrival arrival;
+  wire::Encode(request, arrival.mad);
+  mad::MadBytes reply{};
+  EXPECT_EQ(fabric.device(kNode).port(1).ProcessLocal(arrival, reply),
+            mad::LocalVerdict::kReply);
+  const auto answer = wire::Decode<Smp>(reply);
+  EXPECT_EQ(answer.status, mad::MadStatus::kOk);
+  return answer;
+}
+
 // The other fabric is a lab: host-1 - sw1 - host-2, and host-2's adapter is
 // here.
 class JoinedHostTest : public ::testing::Test {
@@ -275,6 +287,27 @@ TEST_F(JoinedHostTest, ItsPortsAreDownWhileTheOtherFabricIsGone) {
   EXPECT_EQ(State(), PortState::kActive);
 }
 
+// opensm would wait for ever for an answer of its own port's.
+TEST_F(JoinedHostTest, AnswersItselfWhileTheOtherFabricIsGone) {
+  there_.reset();
+  gone_ = true;
+  Settle();
+  const Smp node = Ask(fabric_, {.method = mad::Method::kGet,
+                                 .attr_id = AttributeId::kNodeInfo});
+  EXPECT_EQ(wire::Decode<mad::NodeInfo>(node.data).node_guid,
+            fabric_.device(kNode).node_guid());
+  const Smp get{.method = mad::Method::kGet, .attr_id = AttributeId::kPortInfo};
+  auto info = wire::Decode<mad::PortInfo>(Ask(fabric_, get).data);
+  EXPECT_EQ(info.port_state, PortState::kDown);
+  info.port_state = PortState::kNoChange;
+  info.port_physical_state = mad::PortPhysicalState::kPolling;
+  Smp set{.method = mad::Method::kSet, .attr_id = AttributeId::kPortInfo};
+  wire::Encode(info, set.data);
+  Ask(fabric_, set);
+  lab_.timers.RunFor(JoinedHost::kRetry);
+  EXPECT_EQ(State(), PortState::kDown) << "there is nothing to train with";
+}
+
 TEST_F(JoinedHostTest, IsWhatProgramsMadeOfItInADaemonThatComesAnew) {
   const auto is_sm = [this] {
     const mad::PortInfo info = lab_.PortOf("host-2", 1).info;
@@ -395,21 +428,6 @@ class JoinedHostsAgentsTest : public ::testing::Test {
     wire::Encode(Smp{.method = mad::Method::kSet, .attr_id = attribute},
                  packet.mad);
     return EncodePacket(packet);
-  }
-
-  // Asks the agents as a program on the host does.
-  Smp AskHere(mad::Method method, AttributeId attribute,
-              std::span<const std::byte> data) {
-    Smp request{.method = method, .attr_id = attribute};
-    std::ranges::copy(data, request.data.begin());
-    mad::Arrival arrival;
-    wire::Encode(request, arrival.mad);
-    mad::MadBytes reply{};
-    EXPECT_EQ(fabric_.device(kNode).port(1).ProcessLocal(arrival, reply),
-              mad::LocalVerdict::kReply);
-    const auto answer = wire::Decode<Smp>(reply);
-    EXPECT_EQ(answer.status, mad::MadStatus::kOk);
-    return answer;
   }
 
   testing::VirtualTimers timers_;
@@ -819,27 +837,9 @@ TEST_F(JoinedHostsAgentsTest, AreTakenForGoneWhenTheHostGivesUp) {
   host_->GiveUp(absl::UnavailableError("another host has waited in vain"));
   loop_.Poll();
   EXPECT_EQ(State(), PortState::kDown);
-  AskHere(mad::Method::kGet, AttributeId::kNodeInfo, {});
+  Ask(fabric_,
+      {.method = mad::Method::kGet, .attr_id = AttributeId::kNodeInfo});
   EXPECT_THAT(Heard(), IsEmpty());
-}
-
-// opensm would wait for ever for an answer of its own port's.
-TEST_F(JoinedHostsAgentsTest, AreThoseOfThePortThatIsDownWhileTheyAreGone) {
-  host_->GiveUp(absl::UnavailableError("no network"));
-  loop_.Poll();
-  const Smp node = AskHere(mad::Method::kGet, AttributeId::kNodeInfo, {});
-  EXPECT_EQ(wire::Decode<mad::NodeInfo>(node.data).node_guid,
-            fabric_.device(kNode).node_guid());
-  const Smp port = AskHere(mad::Method::kGet, AttributeId::kPortInfo, {});
-  auto info = wire::Decode<mad::PortInfo>(port.data);
-  EXPECT_EQ(info.port_state, PortState::kDown);
-  info.port_state = PortState::kNoChange;
-  info.port_physical_state = mad::PortPhysicalState::kPolling;
-  Smp set;
-  wire::Encode(info, set.data);
-  AskHere(mad::Method::kSet, AttributeId::kPortInfo, set.data);
-  timers_.RunFor(JoinedHost::kRetry);
-  EXPECT_EQ(State(), PortState::kDown) << "there is nothing to train with";
 }
 
 // A packet that makes no sense is none.

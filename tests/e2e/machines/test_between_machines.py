@@ -301,25 +301,25 @@ def test_packets_have_a_connection_again_when_theirs_was_reset(module_account,
 
 @pytest.mark.deep
 def test_packets_have_a_connection_again_after_a_minute_without_a_way(
-        module_account, network):
-    """By which theirs goes, and not the node link."""
-    lab = MachinesFabric(module_account, "without", network, sm="builtin",
-                         options=["--exact"])
+        module_account, network, lab):
+    """By which theirs goes, and not the node link, nor that of others."""
+    made = MachinesFabric(module_account, "without", network, sm="builtin",
+                          options=["--exact"])
     try:
         for host in "node-1", "node-2":
-            lab.drive(host)
-            until(lambda host=host: joined(lab, host)["packet_connection"])
-        network.only = {lab.port}
+            made.drive(host)
+            until(lambda host=host: joined(made, host)["packet_connection"])
+        network.only = {made.port, lab.port}
         # What is on its way has to be sent again, by the node link.
-        until(lambda: not joined(lab, "node-1")["packet_connection"], timeout=200)
-        connect_by_name(lab, "node-1", lab.on("node-2"), count=10)
+        until(lambda: not joined(made, "node-1")["packet_connection"], timeout=200)
+        connect_by_name(made, "node-1", made.on("node-2"), count=10)
         network.only = set()
-        until(lambda: joined(lab, "node-1")["packet_connection"], timeout=200)
-        connect_by_name(lab, "node-1", lab.on("node-2"), count=10)
-        assert joined(lab, "node-1")["packet_connection"]
+        until(lambda: joined(made, "node-1")["packet_connection"], timeout=200)
+        connect_by_name(made, "node-1", made.on("node-2"), count=10)
+        assert joined(made, "node-1")["packet_connection"]
     finally:
         network.only = set()
-        lab.stop()
+        made.stop()
 
 
 @contextlib.contextmanager
