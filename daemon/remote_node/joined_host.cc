@@ -156,7 +156,7 @@ void JoinedHost::TakeDown() {
 }
 
 void JoinedHost::PlugInSoon() {
-  // Again, for a program may have set the ports up meanwhile.
+  // Each time: a program here may have set the ports up since the last one.
   TakeDown();
   loop_.RunAfter(kRetry, [weak = std::weak_ptr(self_)] {
     const auto self = weak.lock();

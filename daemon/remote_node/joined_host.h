@@ -103,6 +103,7 @@ class JoinedHost final : private fabric::RemoteAdapter,
   void TakeState(int port);
   void TakeDescription(const mad::MadBytes& answer);
   void OnLost();
+  // Makes the ports here those of an adapter whose cables lead nowhere.
   void TakeDown();
   void PlugInSoon();
   void OnPlugged(Plugged cables);

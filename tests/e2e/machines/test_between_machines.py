@@ -302,7 +302,8 @@ def test_packets_have_a_connection_again_when_theirs_was_reset(module_account,
 @pytest.mark.deep
 def test_packets_have_a_connection_again_after_a_minute_without_a_way(
         module_account, network, lab):
-    """By which theirs goes, and not the node link, nor that of others."""
+    """Their connection alone has none: node links, also the other subnet's, go
+    on."""
     made = MachinesFabric(module_account, "without", network, sm="builtin",
                           options=["--exact"])
     try:
