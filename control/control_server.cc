@@ -201,30 +201,15 @@ ControlServer::ControlServer(Loop& loop, const MethodTable& dispatcher,
     : loop_(loop), dispatcher_(dispatcher), greeting_(std::move(greeting)) {}
 
 ControlServer::~ControlServer() {
-  if (listening_ >= 0) loop_.Forget(listening_);
   for (const auto& connection : connections_) connection->ForgetOwner();
 }
 
 absl::Status ControlServer::Listen(int socket) {
-  IBEMU_RETURN_IF_ERROR(
-      loop_.Watch(socket, [this, socket] { Accept(socket); }));
-  listening_ = socket;
-  return absl::OkStatus();
-}
-
-void ControlServer::Accept(int socket) {
-  UniqueFd accepted(
-      accept4(socket, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (accepted.valid()) {
-    Adopt(std::move(accepted), nullptr);
-  } else if (errno == EMFILE || errno == ENFILE) {
-    // The client waits in the backlog.  Trying again at once would spin.
-    loop_.Forget(socket);
-    listening_ = -1;
-    loop_.RunAfter(absl::Seconds(1), [this, socket] {
-      if (!Listen(socket).ok()) listening_ = -1;
-    });
-  }
+  acceptor_.emplace(loop_, std::vector<int>{socket},
+                    [this](UniqueFd accepted, const sockaddr_storage&) {
+                      Adopt(std::move(accepted), nullptr);
+                    });
+  return acceptor_->Start();
 }
 
 void ControlServer::Adopt(UniqueFd socket, std::function<void()> ended) {

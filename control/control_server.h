@@ -5,11 +5,13 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
 #include "base/unique_fd.h"
 #include "control/method_table.h"
+#include "loop/acceptor.h"
 #include "loop/loop.h"
 
 namespace ibemu::control {
@@ -42,13 +44,12 @@ class ControlServer {
  private:
   class Connection;
 
-  void Accept(int socket);
   void Remove(Connection* connection);
 
   Loop& loop_;
   const MethodTable& dispatcher_;
   const std::string greeting_;
-  int listening_ = -1;
+  std::optional<Acceptor> acceptor_;
   std::list<std::unique_ptr<Connection>> connections_;
 };
 

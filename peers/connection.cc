@@ -61,7 +61,7 @@ void ProveBoth(grpc::experimental::TlsCredentialsOptions& options) {
   options.watch_identity_key_cert_pairs();
 }
 
-using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
+using GrpcAcceptor = grpc::experimental::ExternalConnectionAcceptor;
 using InterceptorFactory =
     grpc::experimental::ServerInterceptorFactoryInterface;
 
@@ -170,7 +170,7 @@ absl::StatusOr<std::unique_ptr<grpc::Server>> Serve(
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
-  std::shared_ptr<Acceptor> acceptor =
+  std::shared_ptr<GrpcAcceptor> acceptor =
       builder.experimental().AddExternalConnectionAcceptor(
           grpc::ServerBuilder::experimental_type::ExternalConnectionType::
               FROM_FD,
@@ -203,7 +203,7 @@ absl::StatusOr<std::unique_ptr<grpc::Server>> Serve(
   server->GetHealthCheckService()->SetServingStatus(
       v1::Subnet::service_full_name(), true);
   IBEMU_RETURN_IF_ERROR(listener.Start([acceptor](UniqueFd socket) {
-    Acceptor::NewConnectionParameters connection;
+    GrpcAcceptor::NewConnectionParameters connection;
     connection.fd = socket.Release();
     acceptor->HandleNewConnection(&connection);
   }));

@@ -62,20 +62,11 @@ absl::StatusOr<std::unique_ptr<LeasePort>> LeasePort::Open(
       ntohs(name.ss_family == AF_INET6 ? in6.sin6_port : in4.sin_port);
   std::unique_ptr<LeasePort> port(
       new LeasePort(loop, std::move(certificates), std::move(socket), number));
-  IBEMU_RETURN_IF_ERROR(port->Listen());
+  IBEMU_RETURN_IF_ERROR(port->acceptor_.Start());
   return port;
 }
 
-absl::Status LeasePort::Listen() {
-  IBEMU_RETURN_IF_ERROR(
-      loop_.Watch(listener_.get(), [this] { OnConnection(); }));
-  listens_ = true;
-  return absl::OkStatus();
-}
-
 LeasePort::~LeasePort() {
-  loop_.Cancel(listens_again_);
-  if (listens_) loop_.Forget(listener_.get());
   while (!strangers_.empty()) Forget(strangers_.begin());
   while (!expected_.empty()) Forget(expected_.begin());
 }
@@ -163,20 +154,9 @@ absl::Status LeasePort::Expect(const std::string& token, UniqueFd line,
   return watched;
 }
 
-void LeasePort::OnConnection() {
-  UniqueFd socket(
-      accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!socket.valid()) {
-    if (errno != EMFILE && errno != ENFILE) return;
-    // It waits in the backlog.  Trying again at once would spin.
-    loop_.Forget(listener_.get());
-    listens_ = false;
-    listens_again_ =
-        loop_.RunAfter(absl::Seconds(1), [this] { Listen().IgnoreError(); });
-    return;
-  }
+void LeasePort::OnConnection(UniqueFd socket) {
   UniqueFd tcp(fcntl(socket.get(), F_DUPFD_CLOEXEC, 0));
-  if (!tcp.valid()) return;
+  if (!tcp.valid()) return acceptor_.Pause();
   if (encrypts_) {
     socket = TlsRelay::Start(TlsRelay::Side::kServer, std::move(socket),
                              tls_.certificates, tls_.relays)

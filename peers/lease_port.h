@@ -9,12 +9,14 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/unique_fd.h"
 #include "control/method_table.h"
+#include "loop/acceptor.h"
 #include "loop/loop.h"
 #include "nlohmann/json.hpp"
 #include "peers/token_connection.h"
@@ -99,12 +101,11 @@ class LeasePort {
                                       control::Caller& caller);
   absl::StatusOr<nlohmann::json> Await(control::Parameters& parameters,
                                        control::Caller& caller);
-  absl::Status Listen();
   absl::Status Call(const std::string& address, const std::string& token,
                     UniqueFd line);
   absl::Status Expect(const std::string& token, UniqueFd line,
                       absl::Duration gives_up_after);
-  void OnConnection();
+  void OnConnection(UniqueFd socket);
   void OnBytes(Strangers::iterator stranger);
   void Forget(Strangers::iterator stranger);
   void Forget(AllExpected::iterator expected);
@@ -116,8 +117,11 @@ class LeasePort {
   const uint16_t number_;
   Strangers strangers_;
   AllExpected expected_;
-  bool listens_ = false;
-  TimerId listens_again_ = TimerId::kNone;
+  Acceptor acceptor_{loop_,
+                     {listener_.get()},
+                     [this](UniqueFd socket, const sockaddr_storage&) {
+                       OnConnection(std::move(socket));
+                     }};
   // Of threads, which may outlive this.
   const std::shared_ptr<std::atomic<int>> calls_ =
       std::make_shared<std::atomic<int>>(0);

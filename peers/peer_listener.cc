@@ -22,8 +22,6 @@
 namespace ibemu::peers {
 namespace {
 
-// Until the next attempt when descriptors have run out.
-constexpr absl::Duration kPauses = absl::Milliseconds(100);
 // Of all descriptors, one part of so many is kept, and as many are at most for
 // strangers, who have two each.
 constexpr uint64_t kKeptPart = 4, kStrangersPart = 8;
@@ -159,56 +157,29 @@ absl::StatusOr<std::unique_ptr<PeerListener>> PeerListener::Open(
 }
 
 PeerListener::~PeerListener() {
-  loop_.Cancel(listens_again_);
-  if (listens_) {
-    for (const UniqueFd& each : listening_) loop_.Forget(each.get());
-  }
   while (!strangers_.empty()) Forget(strangers_.begin());
 }
 
 absl::Status PeerListener::Start(std::function<void(UniqueFd)> take) {
   take_ = std::move(take);
-  return Listen();
+  std::vector<int> sockets;
+  for (const UniqueFd& each : listening_) sockets.push_back(each.get());
+  acceptor_.emplace(loop_, std::move(sockets),
+                    [this](UniqueFd socket, const sockaddr_storage& from) {
+                      OnConnection(std::move(socket), from);
+                    });
+  return acceptor_->Start();
 }
 
-absl::Status PeerListener::Listen() {
-  listens_ = true;
-  absl::Status good;
-  for (const UniqueFd& each : listening_) {
-    good.Update(
-        loop_.Watch(each.get(), [this, fd = each.get()] { OnConnection(fd); }));
-  }
-  return good;
-}
-
-// Who comes meanwhile waits in the kernel.
-void PeerListener::Pause() {
-  for (const UniqueFd& each : listening_) loop_.Forget(each.get());
-  listens_ = false;
-  listens_again_ = loop_.RunAfter(kPauses, [this] {
-    if (!Listen().ok()) Pause();
-  });
-}
-
-void PeerListener::OnConnection(int listening) {
-  sockaddr_storage name = {};
-  socklen_t size = sizeof name;
-  UniqueFd socket(accept4(listening, reinterpret_cast<sockaddr*>(&name), &size,
-                          SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!socket.valid()) {
-    const bool is_gone =
-        errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
-    if (!is_gone) Pause();
-    return;
-  }
+void PeerListener::OnConnection(UniqueFd socket, const sockaddr_storage& from) {
   const uint64_t limit = DescriptorLimit();
   // It has the lowest number that is free.  The rest is for those who are
   // connected, and gRPC may be about to close many.
   if (static_cast<uint64_t>(socket.get()) >= limit - limit / kKeptPart) {
-    return Pause();
+    return acceptor_->Pause();
   }
   UniqueFd second(fcntl(socket.get(), F_DUPFD_CLOEXEC, 0));
-  if (!second.valid()) return Pause();
+  if (!second.valid()) return acceptor_->Pause();
   // Whoever opens many and says nothing is the first to go.
   const uint64_t most =
       std::min(uint64_t{kMaxStrangers}, limit / kStrangersPart);
@@ -217,7 +188,7 @@ void PeerListener::OnConnection(int listening) {
     Forget(strangers_.begin());
   }
   strangers_.push_back(
-      {.endpoint = EndpointText(name), .socket = std::move(second)});
+      {.endpoint = EndpointText(from), .socket = std::move(second)});
   const auto stranger = std::prev(strangers_.end());
   stranger->limit =
       loop_.RunAfter(kIsStrangerFor, [this, stranger] { Forget(stranger); });

@@ -2,10 +2,13 @@
 #ifndef IBEMU_PEERS_PEER_LISTENER_H_
 #define IBEMU_PEERS_PEER_LISTENER_H_
 
+#include <sys/socket.h>
+
 #include <cstddef>
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/unique_fd.h"
+#include "loop/acceptor.h"
 #include "loop/loop.h"
 
 namespace ibemu::peers {
@@ -67,9 +71,7 @@ class PeerListener {
         listening_(std::move(listening)),
         bound_(std::move(bound)) {}
 
-  absl::Status Listen();
-  void Pause();
-  void OnConnection(int listening);
+  void OnConnection(UniqueFd socket, const sockaddr_storage& from);
   void Forget(Strangers::iterator stranger);
 
   Loop& loop_;
@@ -77,8 +79,7 @@ class PeerListener {
   const std::string bound_;
   std::function<void(UniqueFd)> take_;
   Strangers strangers_;
-  bool listens_ = false;
-  TimerId listens_again_ = TimerId::kNone;
+  std::optional<Acceptor> acceptor_;
 };
 
 }  // namespace ibemu::peers
