@@ -47,12 +47,6 @@ std::string TextIn(BIO* bio) {
   return {data, static_cast<size_t>(size)};
 }
 
-bool IsAddress(const std::string& name) {
-  std::array<unsigned char, sizeof(in6_addr)> address;
-  return inet_pton(AF_INET, name.c_str(), address.data()) == 1 ||
-         inet_pton(AF_INET6, name.c_str(), address.data()) == 1;
-}
-
 // Extensions are written as in OpenSSL's configuration files.
 bool Extend(X509& certificate, X509& issuer, int kind,
             const std::string& value) {
@@ -78,6 +72,12 @@ bool SetSerial(X509& certificate) {
   return is_set;
 }
 
+// X.509 has no longer ones (RFC 5280, appendix A.1).  The subject of others is
+// empty, and their alternative name is critical then (§4.2.1.6).
+bool HasCommonName(const std::string& name) {
+  return name.size() <= ub_common_name;
+}
+
 bool Name(X509_NAME* name, const std::string& text) {
   return X509_NAME_add_entry_by_txt(
              name, "CN", MBSTRING_UTF8,
@@ -97,7 +97,8 @@ absl::StatusOr<KeyPair> Begin(const std::string& name, int days) {
       X509_gmtime_adj(X509_getm_notAfter(certificate), days * kDay) ==
           nullptr ||
       X509_set_pubkey(certificate, made.key.get()) != 1 ||
-      !Name(X509_get_subject_name(certificate), name)) {
+      (HasCommonName(name) &&
+       !Name(X509_get_subject_name(certificate), name))) {
     return OpensslError(name);
   }
   return made;
@@ -110,6 +111,12 @@ absl::Status Sign(X509& certificate, const KeyPair& authority) {
 }
 
 }  // namespace
+
+bool IsAddress(const std::string& name) {
+  std::array<unsigned char, sizeof(in6_addr)> address;
+  return inet_pton(AF_INET, name.c_str(), address.data()) == 1 ||
+         inet_pton(AF_INET6, name.c_str(), address.data()) == 1;
+}
 
 absl::Status OpensslError(std::string_view what) {
   std::array<char, 256> text;
@@ -185,7 +192,8 @@ absl::StatusOr<KeyPair> MakeMachine(const KeyPair& authority,
       !Extend(own, issuer, NID_basic_constraints, "critical,CA:FALSE") ||
       !Extend(own, issuer, NID_key_usage, "critical,digitalSignature") ||
       !Extend(own, issuer, NID_ext_key_usage, "serverAuth,clientAuth") ||
-      !Extend(own, issuer, NID_subject_alt_name, all) ||
+      !Extend(own, issuer, NID_subject_alt_name,
+              HasCommonName(names.front()) ? all : "critical," + all) ||
       !Extend(own, issuer, NID_authority_key_identifier, "keyid")) {
     return OpensslError(names.front());
   }

@@ -41,8 +41,12 @@ std::string WriteKey(const EVP_PKEY& key);
 // An authority that signs itself.
 absl::StatusOr<KeyPair> MakeAuthority(int days);
 
+// Whether it is an IP address, and no name.
+bool IsAddress(const std::string& name);
+
 // A machine's certificate for both ends of a connection, signed by `authority`.
-// `names`: of DNS, or IP addresses; the first is its common name.
+// `names`: of DNS, or IP addresses; the first is its common name, too, if it
+// has 64 bytes at most.
 absl::StatusOr<KeyPair> MakeMachine(const KeyPair& authority,
                                     const std::vector<std::string>& names,
                                     int days);

@@ -29,6 +29,8 @@ namespace fs = std::filesystem;
 constexpr char kAuthorityKeyFile[] = "ca.key";
 // A chain of certificates is some KiB.
 constexpr size_t kLongestFile = size_t{1} << 20;
+// Of DNS.
+constexpr size_t kLongestMachineName = 253;
 // Of the authority, which is to outlive what it signs.
 constexpr int kAuthorityDays = 3650;
 constexpr mode_t kForAll = 0644, kForOwner = 0600, kFolder = 0700;
@@ -93,11 +95,14 @@ absl::Status CheckPair(const X509& certificate, const EVP_PKEY& key,
       absl::StrCat(place, ": it is not the key of the certificate beside it"));
 }
 
-// As a host name or an address may look, and a folder, too.
+// As a host name or an address may look, and a folder, too.  Names of
+// containers have "_".
 bool IsName(const std::string& name) {
-  return !name.empty() && std::isalnum(static_cast<unsigned char>(name[0])) &&
+  if (IsAddress(name)) return true;
+  return !name.empty() && name.size() <= kLongestMachineName &&
+         std::isalnum(static_cast<unsigned char>(name[0])) &&
          std::ranges::all_of(name, [](unsigned char c) {
-           return std::isalnum(c) || c == '.' || c == '-' || c == ':';
+           return std::isalnum(c) || c == '.' || c == '-' || c == '_';
          });
 }
 
@@ -105,7 +110,9 @@ absl::Status CheckMachine(const std::string& folder, const Machine& machine) {
   for (const std::string& name : machine.names) {
     if (!IsName(name)) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "\"", name, "\" is no name of a machine and no IP address"));
+          "\"", name, "\" is no name of a machine (", kLongestMachineName,
+          " letters, digits, \".\", \"-\" and \"_\" at most) and no IP "
+          "address"));
     }
   }
   const std::string path = absl::StrCat(folder, "/", machine.names.front());

@@ -93,6 +93,22 @@ TEST_F(CertificatesTest, ACertificateHasAllNamesOfItsMachineAndNoOther) {
   EXPECT_EQ(X509_check_ip_asc(own.get(), "10.0.0.2", 0), 0);
 }
 
+TEST_F(CertificatesTest, ANameMayBeAsLongAsOneOfDnsAndAnAddressAsShortAsThere) {
+  const std::string pod = std::string(60, 'a') + ".pods.cluster.example";
+  const std::string longest = std::string(253, 'b');
+  ASSERT_TRUE(Make({{{pod}}, {{longest}}, {{"::1"}}, {{"lab_head_1"}}}).ok());
+  for (const std::string& name : {pod, longest, std::string("lab_head_1")}) {
+    EXPECT_TRUE(CheckCertificates(In(name)).ok()) << name;
+    const X509Ptr own = CertificateIn(In(name));
+    EXPECT_EQ(X509_check_host(own.get(), name.c_str(), 0, 0, nullptr), 1)
+        << name;
+  }
+  EXPECT_EQ(X509_check_ip_asc(CertificateIn(In("::1")).get(), "::1", 0), 1);
+  EXPECT_THAT(Make({{{"first"}}, {{longest + "b"}}}).message(),
+              HasSubstr("is no name of a machine"));
+  EXPECT_FALSE(fs::exists(In("first")));
+}
+
 TEST_F(CertificatesTest, ACertificateServesBothEndsAndSignsNoOther) {
   ASSERT_TRUE(Make({{{"head"}}}).ok());
   const X509Ptr own = CertificateIn(In("head"));
@@ -137,7 +153,8 @@ TEST_F(CertificatesTest, AMachineIsNamedOnce) {
 }
 
 TEST_F(CertificatesTest, WhatIsNoNameOfAMachineIsRefused) {
-  for (const char* const name : {"", "../up", "a/b", "-x", ".x", "a b"}) {
+  for (const char* const name :
+       {"", "../up", "a/b", "-x", ".x", "a b", "a:b", "_x"}) {
     const absl::Status made = Make({{{name}}});
     EXPECT_TRUE(absl::IsInvalidArgument(made)) << name << ": " << made;
   }
