@@ -21,7 +21,7 @@
 #include "peers/grpc_status.h"
 #include "peers/last_task.h"
 #include "peers/node_link_carrier.h"
-#include "peers/subnet_service.h"
+#include "peers/node_link_versions.h"
 
 namespace ibemu::peers {
 namespace {
@@ -81,10 +81,12 @@ void SubnetProxy::Serve(v1::Subnet::Stub& stub, NodeLink& link) {
   if (!link.stream->Write(link.first) || !link.Read(&answer)) {
     return link.attached.set_value({link.Finish()});
   }
-  if (!answer.has_attached()) {
+  if (!kNodeLinkVersions.Has(answer.attached().node_link_version())) {
     link.context.TryCancel();
-    link.attached.set_value({{grpc::StatusCode::UNAVAILABLE,
-                              "it does not say that we are attached"}});
+    link.attached.set_value(
+        {{grpc::StatusCode::UNAVAILABLE,
+          "it does not say that we are attached, by a version of the node link "
+          "that this ibemu speaks"}});
     return;
   }
   {
@@ -182,7 +184,9 @@ absl::StatusOr<json> SubnetProxy::AttachHost(control::Parameters& parameters,
   // It lives as long as its thread.
   const auto link = std::make_shared<NodeLink>();
   link->first.mutable_attach()->set_node(node);
-  link->first.mutable_attach()->set_node_link_version(kNodeLinkVersion);
+  link->first.mutable_attach()->set_node_link_version(kNodeLinkVersions.newest);
+  link->first.mutable_attach()->set_oldest_node_link_version(
+      kNodeLinkVersions.oldest);
   link->first.mutable_attach()->set_trains(trains);
   if (leases) {
     link->first.mutable_attach()->set_lease_port(lease_port_.number());

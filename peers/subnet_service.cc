@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "peers/grpc_status.h"
 #include "peers/last_task.h"
 #include "peers/node_link_carrier.h"
+#include "peers/node_link_versions.h"
 #include "peers/token_connection.h"
 
 namespace ibemu::peers {
@@ -81,10 +83,10 @@ grpc::Status SubnetService::AttachHost(
       return {grpc::StatusCode::CANCELLED, "no message came"};
     }
   }
-  absl::StatusOr<UniqueFd> socket = Attach(*context, first);
-  if (!socket.ok()) return ToGrpc(socket.status());
   v1::ToAdapter answer;
-  answer.mutable_attached()->set_encrypt(encrypt_);
+  absl::StatusOr<UniqueFd> socket =
+      Attach(*context, first, *answer.mutable_attached());
+  if (!socket.ok()) return ToGrpc(socket.status());
   if (stream->Write(answer)) {
     LastTask<v1::PacketsAwaited> caller(
         [this, &first, address = LeaseAddress(*context, first)](
@@ -121,17 +123,24 @@ grpc::Status SubnetService::AttachHost(
 }
 
 absl::StatusOr<UniqueFd> SubnetService::Attach(
-    const grpc::ServerContext& context, const v1::FromAdapter& first) {
+    const grpc::ServerContext& context, const v1::FromAdapter& first,
+    v1::Attached& answer) {
   if (!first.has_attach()) {
     return absl::InvalidArgumentError("the first message names no host");
   }
   const v1::Attach& attach = first.attach();
-  if (attach.node_link_version() != kNodeLinkVersion) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "this ibemu speaks version ", kNodeLinkVersion,
-        " of the node link, the other one ", attach.node_link_version(),
-        ": have the same on both machines"));
+  const NodeLinkVersions theirs = {.oldest = attach.oldest_node_link_version(),
+                                   .newest = attach.node_link_version()};
+  const std::optional<uint32_t> version =
+      CommonVersion(kNodeLinkVersions, theirs);
+  if (!version) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("this ibemu speaks version ", kNodeLinkVersions.Text(),
+                     " of the node link, the other one ", theirs.Text(),
+                     ": have the same on both machines"));
   }
+  answer.set_node_link_version(*version);
+  answer.set_encrypt(encrypt_);
   IBEMU_RETURN_IF_ERROR(CheckName(attach.node()));
   const size_t token = attach.packets_token().size();
   if (token != 0 &&
@@ -147,6 +156,7 @@ absl::StatusOr<UniqueFd> SubnetService::Attach(
       {"packets", absl::BytesToHexString(attach.packets_token())}};
   if (attach.lease_port() != 0) {
     parameters["leases"] = LeaseAddress(context, first);
+    parameters["encrypts"] = encrypt_;
   }
   const std::lock_guard lock(mutex_);
   if (context.IsCancelled()) return GaveUp();

@@ -4,7 +4,6 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -20,11 +19,6 @@
 #include "peers/waiting_calls.h"
 
 namespace ibemu::peers {
-
-// The version of what a node link says, for machines that have different ones
-// of us: daemon/remote_node/format/node_link_format.h, whose every change
-// counts.
-inline constexpr uint32_t kNodeLinkVersion = 6;
 
 // A SubnetService answers peers by asking the daemon, over one connection to
 // its control socket: a peer reaches the methods that are asked here, and no
@@ -63,9 +57,11 @@ class SubnetService : public v1::Subnet::Service {
   absl::Status Ask(const grpc::ServerContext& context,
                    const std::string& method, const nlohmann::json& parameters,
                    const std::string& name, google::protobuf::Message& message);
-  // One end of a node link, whose other end is the daemon's.
+  // Returns one end of a node link, whose other end is the daemon's, and says
+  // in `answer` what both machines keep to.
   absl::StatusOr<UniqueFd> Attach(const grpc::ServerContext& context,
-                                  const v1::FromAdapter& first);
+                                  const v1::FromAdapter& first,
+                                  v1::Attached& answer);
   // Connects to a peer that expects it with `token`, and hands the connection
   // to the daemon.
   void ConnectPackets(const v1::FromAdapter& first, const std::string& address,

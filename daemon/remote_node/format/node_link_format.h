@@ -21,7 +21,7 @@
 
 namespace ibemu::daemon {
 
-// Whoever changes a message raises peers::kNodeLinkVersion.
+// Whoever changes a message raises peers::kNodeLinkVersions.
 enum class NodeLinkMessage : uint8_t {
   kPacket = 1,   // both ways: LRH to ICRC
   kState = 2,    // to the adapter: NodeLinkState and the tables, at first and

@@ -39,7 +39,8 @@ def field(tag, content):
 
 def attach(node, version, more=b""):
     """A FromAdapter that asks for a host."""
-    return field(1, field(1, node.encode()) + field(2, version) + more)
+    return field(1, field(1, node.encode()) + field(2, version) + more +
+                 field(7, version))
 
 
 def data(content):

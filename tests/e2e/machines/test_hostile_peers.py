@@ -690,17 +690,22 @@ def run_between(lab, between):
 
 def test_machines_with_other_versions_of_the_node_link_are_told_both(lab, peer):
     version = peer.version()
+    newer = [2, 7]  # the fields of the newest and the oldest version
 
     def change(method, said):
-        if method != SUBNET + "AttachHost":
-            return said
-        return said.replace(field(2, version), field(2, version + 1), 1)
+        if method == SUBNET + "AttachHost":
+            for number in newer:
+                said = said.replace(field(number, version),
+                                    field(number, version + 1), 1)
+        return said
 
     with Between(lab, change) as between:
         done = run_between(lab, between)
-    assert done.returncode == 125
-    assert (f"this ibemu speaks version {version} of the node link, the other one "
-            f"{version + 1}: have the same on both machines" in done.stderr)
+        assert done.returncode == 125
+        assert (f"this ibemu speaks version {version} of the node link, the other "
+                f"one {version + 1}: have the same on both machines" in done.stderr)
+        newer.remove(7)  # a machine that speaks the older one, too
+        assert run_between(lab, between).returncode == 0
 
 
 @pytest.mark.deep

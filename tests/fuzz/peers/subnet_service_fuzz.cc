@@ -28,6 +28,7 @@
 #include "loop/epoll_loop.h"
 #include "nlohmann/json.hpp"
 #include "peers/node_link_carrier.h"
+#include "peers/node_link_versions.h"
 #include "peers/subnet.pb.h"
 #include "peers/subnet_service.h"
 #include "testing/fuzz_input.h"
@@ -233,7 +234,8 @@ std::string SomeMessage(FuzzInput& input) {
       const uint8_t flags = input.Byte();
       v1::Attach& attach = *message.mutable_attach();
       attach.set_node_link_version(flags % 8 == 0 ? input.Byte()
-                                                  : kNodeLinkVersion);
+                                                  : kNodeLinkVersions.newest);
+      attach.set_oldest_node_link_version(kNodeLinkVersions.oldest);
       std::string node = TextOf(input.Take(input.Byte()));
       if (flags & 0x80) node += node;
       attach.set_node(node);
@@ -302,7 +304,10 @@ void TryAttachHost(Scene& scene, const std::vector<std::string>& messages,
   if (!attached) return;
   v1::FromAdapter first;
   Require(first.ParseFromString(messages.at(0)));
-  Require(first.attach().node_link_version() == kNodeLinkVersion);
+  Require(CommonVersion(kNodeLinkVersions,
+                        {.oldest = first.attach().oldest_node_link_version(),
+                         .newest = first.attach().node_link_version()})
+              .has_value());
   Require(first.attach().node() == attached->node);
   Require(attached->heard == (accepts ? BytesOf(messages) : ""));
 }
