@@ -236,11 +236,11 @@ WorkerPool::WorkerPool(Timers& timers, Post post, Limits limits,
     : threads_(std::make_shared<Threads>(std::move(post), limits.threads)),
       scheduler_(std::make_shared<Scheduler>(timers, threads_, limits, brief,
                                              std::move(owner_of))),
-      patience_(limits.patience) {}
+      at_end_(std::min(limits.patience, limits.at_end)) {}
 
 WorkerPool::~WorkerPool() {
   scheduler_->Close();
-  threads_->Close(patience_);
+  threads_->Close(at_end_);
 }
 
 void WorkerPool::Run(ClientId client, Job job, Finish finish) {

@@ -39,6 +39,8 @@ class WorkerPool {
     int stuck_of_owner = 32;
     int stuck_threads = 256;
     absl::Duration patience = absl::Seconds(1);
+    // The end of the pool waits no longer for running jobs.
+    absl::Duration at_end = absl::InfiniteDuration();
   };
   enum class Outcome {
     kDone,
@@ -58,8 +60,8 @@ class WorkerPool {
   WorkerPool(Timers& timers, Post post)
       : WorkerPool(timers, std::move(post), Limits()) {}
 
-  // Waits for running jobs as long as the patience lasts, and then abandons
-  // them.  Calls no Finish, and never calls `post` again.
+  // Waits for running jobs as long as the patience, or `at_end`, lasts, and
+  // then abandons them.  Calls no Finish, and never calls `post` again.
   ~WorkerPool();
 
   WorkerPool(const WorkerPool&) = delete;
@@ -86,7 +88,7 @@ class WorkerPool {
 
   std::shared_ptr<Threads> threads_;
   std::shared_ptr<Scheduler> scheduler_;
-  absl::Duration patience_;
+  absl::Duration at_end_;
 };
 
 }  // namespace ibemu

@@ -29,10 +29,15 @@ namespace {
 using nlohmann::json;
 using topology::NodeId;
 
-// Of a daemon that may be stopped, to say who it is when it is joined again.
-constexpr absl::Duration kPatience = absl::Milliseconds(500);
-// To plug a host in again.  So long, too, the end of this daemon may wait.
-constexpr absl::Duration kPlugsWithin = absl::Seconds(2);
+// Of a daemon that may be stopped, or far away, to say who it is when it is
+// joined again: ibemu-peers waits five seconds for an answer, and one for a
+// connection.
+constexpr absl::Duration kPatience = absl::Seconds(7);
+// To plug a host in again, and to ask for a meeting with another one.
+constexpr absl::Duration kPlugsWithin = absl::Seconds(20);
+constexpr absl::Duration kAsksToMeetWithin = absl::Seconds(2);
+// So long the end of this daemon may wait for either.
+constexpr absl::Duration kEndsWithin = absl::Seconds(2);
 // That find all hosts taken which were free just before.
 constexpr int kMaxRounds = 16;
 // For an answer of a host's agents; so long this daemon serves nobody.
@@ -211,10 +216,11 @@ JoinedHost::Plugged PlugIntoAgain(const Authority& authority,
 }
 
 // Does one thing after the other, beside the loop.
-std::unique_ptr<WorkerPool> OneWorker(Loop& loop) {
+std::unique_ptr<WorkerPool> OneWorker(Loop& loop, absl::Duration patience) {
   return std::make_unique<WorkerPool>(
       loop, [&loop](auto task) { loop.Post(std::move(task)); },
-      WorkerPool::Limits{.threads = 1, .patience = kPlugsWithin});
+      WorkerPool::Limits{
+          .threads = 1, .patience = patience, .at_end = kEndsWithin});
 }
 
 // What plugs a host in again, beside the loop.
@@ -326,8 +332,8 @@ absl::StatusOr<JoinedFabric> JoinFabric(
   IBEMU_RETURN_IF_ERROR(AddOthers(client, joined.addresses));
   joined.fabric = std::make_unique<fabric::Fabric>(
       topology, loop, fabric::FabricOptions{.seed = joined.seed});
-  joined.plugging = OneWorker(loop);
-  joined.meeting = OneWorker(loop);
+  joined.plugging = OneWorker(loop, kPlugsWithin);
+  joined.meeting = OneWorker(loop, kAsksToMeetWithin);
   const auto all = std::make_shared<std::vector<JoinedHost*>>();
   for (uint32_t i = 0; i < plugged.size(); ++i) {
     JoinedHost::Ways ways;

@@ -177,6 +177,16 @@ TEST_F(WorkerPoolTest, AJobMayPostWhileItGoesOn) {
   EXPECT_EQ(story_, "posted a!");
 }
 
+TEST_F(WorkerPoolTest, TheEndWaitsForAJobNoLongerThanItMay) {
+  pool_ = std::make_unique<WorkerPool>(
+      timers_, posts_.Poster(),
+      WorkerPool::Limits{.patience = absl::Hours(1),
+                         .at_end = absl::ZeroDuration()});
+  stuck_.push_back(RunStuck(kAnna, "a"));
+  pool_.reset();
+  EXPECT_EQ(story_, "");
+}
+
 TEST_F(WorkerPoolTest, TheEndLeavesStuckJobsBehind) {
   stuck_.push_back(RunStuck(kAnna, "a"));
   LosePatience();

@@ -405,6 +405,19 @@ def test_a_subnet_manager_that_was_cut_off_brings_the_subnet_up_again(
 
 
 @pytest.mark.deep
+def test_a_host_that_is_far_away_comes_back_when_it_was_cut_off(lab):
+    """A round trip takes 0.8 s, and a new connection some of them."""
+    with bad(lab.network, delay=0.4):
+        driver = lab.drivers[("node-3",)]
+        mark = driver.mark()
+        lab.network.cut = {lab.machine("node-3")}
+        driver.wait_for("node-3: the ports are down", since=mark)
+        lab.network.cut = set()
+        driver.wait_for("a daemon has its fabric again", since=mark)
+    until(lambda: state(lab, "node-3") == "ACTIVE")
+
+
+@pytest.mark.deep
 def test_machines_that_do_not_reach_each_other_talk_through_the_head(lab):
     # With a second for an acknowledgement, and seven tries.
     talk = ["ib_send_lat", "-F", "-u", "18", "-n", "1000", "-s", "1000"]
