@@ -36,8 +36,8 @@ NodeLinkHost::NodeLinkHost(Loop& loop, std::unique_ptr<FabricCables> cables,
 
 NodeLinkHost::~NodeLinkHost() { End(); }
 
-void NodeLinkHost::TakeLeases(LeaseTable& leases, std::string address) {
-  party_ = leases.Join(cables_->node(), std::move(address),
+void NodeLinkHost::TakeLeases(LeaseTable& leases, LeaseTable::Place place) {
+  party_ = leases.Join(cables_->node(), std::move(place),
                        [this](NodeLinkMessage type, int port,
                               std::span<const std::byte> payload) {
                          if (type == NodeLinkMessage::kLease &&

@@ -40,9 +40,9 @@ class NodeLinkHost {
   NodeLinkHost& operator=(const NodeLinkHost&) = delete;
   ~NodeLinkHost();
 
-  // The adapter may have leases: its machine waits for connections at
-  // `address`.  `leases` must outlive this.
-  void TakeLeases(LeaseTable& leases, std::string address);
+  // The adapter may have leases, and meets others there.  `leases` must outlive
+  // this.
+  void TakeLeases(LeaseTable& leases, LeaseTable::Place place);
 
   // The adapter is another daemon's.  It knows messages of several packets
   // (PacketTrain): it may send them, and gets them.  What only reads from the

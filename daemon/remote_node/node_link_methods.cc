@@ -2,11 +2,13 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/secret.h"
@@ -58,6 +60,7 @@ absl::StatusOr<json> NodeLinkMethods::Attach(control::Parameters& parameters,
   const std::string peer = parameters.Text("peer", "");
   const std::string leases = parameters.Text("leases", "");
   const bool trains = parameters.Flag("trains", false);
+  const bool encrypts = parameters.Flag("encrypts", false);
   const std::string packets = parameters.Text("packets", "");
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
   if (!packets.empty()) IBEMU_RETURN_IF_ERROR(CheckSecretText(packets));
@@ -77,14 +80,16 @@ absl::StatusOr<json> NodeLinkMethods::Attach(control::Parameters& parameters,
                                              std::move(socket));
   if (leases_ && !leases.empty() &&
       leases.size() <= NodeLinkLease::kLongestAddress) {
-    host->TakeLeases(*leases_,
-                     leases == RemoteCables::kLeasesHere ? "" : leases);
+    host->TakeLeases(
+        *leases_, {.address = leases == RemoteCables::kLeasesHere ? "" : leases,
+                   .encrypts = encrypts});
   }
   if (trains) host->ServeDaemon();
   IBEMU_RETURN_IF_ERROR(host->Start());
   // One that was there before has ended, or the node would not be free.
   attached_[node] = {std::move(host), peer, packets};
   reserved_.erase(node);
+  offered_.erase(node);
   return json::object();
 }
 
@@ -106,10 +111,13 @@ absl::StatusOr<json> NodeLinkMethods::ConnectPackets(
   return absl::NotFoundError("no adapter expects this connection");
 }
 
-absl::StatusOr<json> NodeLinkMethods::Free(
-    control::Parameters& parameters) const {
+absl::StatusOr<json> NodeLinkMethods::Free(control::Parameters& parameters) {
   IBEMU_RETURN_IF_ERROR(parameters.Finish());
-  json guids = json::array();
+  const absl::Time now = loop_.Now();
+  std::erase_if(offered_, [now](const auto& entry) {
+    return entry.second + kOfferedFor <= now;
+  });
+  std::vector<topology::NodeId> free, offered;
   const fabric::Subnet& subnet = fabric_.subnet();
   for (uint32_t i = 0; i < fabric_.node_count(); ++i) {
     const topology::NodeId id{i};
@@ -118,8 +126,18 @@ absl::StatusOr<json> NodeLinkMethods::Free(
         hosts_.FindUsed(FabricAdapters::IdOf(id)) != nullptr) {
       continue;
     }
+    (offered_.contains(id) ? offered : free).push_back(id);
+    if (free.size() == kMaxFree) break;
+  }
+  // Those that were offered last come last.
+  std::ranges::stable_sort(
+      offered, {}, [this](topology::NodeId id) { return offered_.at(id); });
+  free.insert(free.end(), offered.begin(), offered.end());
+  if (free.size() > kMaxFree) free.resize(kMaxFree);
+  if (!free.empty()) offered_.insert_or_assign(free.front(), now);
+  json guids = json::array();
+  for (const topology::NodeId id : free) {
     guids.push_back(GuidText(subnet.node(id).node_guid));
-    if (guids.size() == kMaxFree) break;
   }
   return guids;
 }

@@ -37,6 +37,8 @@ struct JoinedNode {
 class NodeLinkMethods {
  public:
   static constexpr size_t kMaxFree = 64;
+  // A host that was the first one told of as free is told of behind others.
+  static constexpr absl::Duration kOfferedFor = absl::Seconds(5);
 
   // All must outlive this.  `exact`: every packet goes through the fabric, and
   // nobody gets a lease.
@@ -57,7 +59,8 @@ class NodeLinkMethods {
   //                      is another daemon's, which knows messages of several
   //                      packets, and would ask the node's agents here about
   //                      every SubnGet(): those that they answer do not go to
-  //                      it.  "packets": a token, with which
+  //                      it.  "encrypts": its connections to other machines'
+  //                      are TLS's.  "packets": a token, with which
   //                      node_link.packets may follow
   //   node_link.packets  {"token": "...", "number": 1} and a stream socket, the
   //                      other end of which that adapter gets: packets of its
@@ -66,7 +69,8 @@ class NodeLinkMethods {
   //                      higher one each time
   //   node_link.free     ["0x...", ...]: the GUIDs of hosts' adapters that no
   //                      program here and nobody elsewhere has, kMaxFree at
-  //                      most
+  //                      most.  Each who asks gets another first one, so that
+  //                      many can take theirs at the same time
   //   lease.meet         see MeetingPoint
   void AddTo(control::MethodTable& dispatcher);
 
@@ -93,7 +97,7 @@ class NodeLinkMethods {
                                                 control::Caller& caller);
   absl::StatusOr<nlohmann::json> Attach(control::Parameters& parameters,
                                         control::Caller& caller);
-  absl::StatusOr<nlohmann::json> Free(control::Parameters& parameters) const;
+  absl::StatusOr<nlohmann::json> Free(control::Parameters& parameters);
 
   Loop& loop_;
   fabric::Fabric& fabric_;
@@ -103,6 +107,7 @@ class NodeLinkMethods {
   std::map<topology::NodeId, Attached> attached_;
   std::set<topology::NodeId> reserved_;
   TimerId reserved_timer_ = TimerId::kNone;
+  std::map<topology::NodeId, absl::Time> offered_;  // see kOfferedFor
 };
 
 }  // namespace ibemu::daemon

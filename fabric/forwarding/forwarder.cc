@@ -97,7 +97,7 @@ FaultId Forwarder::AddFault(PortId port, const LinkFaults& faults,
   const FaultId fault{.port = port, .number = NewFaultNumber()};
   faults_[port].Add(fault.number, FaultStage(faults, random));
   subnet_.port(port).faulty = true;
-  interfered_();
+  interfered_(port);
   return fault;
 }
 
@@ -115,7 +115,7 @@ const FaultCounts& Forwarder::CountsOf(FaultId fault) const {
 
 void Forwarder::AddTap(PacketTap& tap) {
   taps_.Add(tap);
-  interfered_();
+  interfered_(kNoPort);
 }
 
 std::optional<ClearPath> Forwarder::FindClear(PortId from,

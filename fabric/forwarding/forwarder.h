@@ -86,9 +86,9 @@ class Forwarder {
   // Counts packets that took this path elsewhere: see CountOn().
   void Account(const ClearPath& path, const PacketKind& kind, uint64_t packets,
                uint64_t words);
-  // Calls `interfered` when a fault or a tap was added: paths may not be clear
-  // any more.
-  void OnInterference(std::function<void()> interfered) {
+  // Calls `interfered` when a fault was added to a port, or a tap to all
+  // (kNoPort): paths may not be clear any more.
+  void OnInterference(std::function<void(PortId)> interfered) {
     interfered_ = std::move(interfered);
   }
 
@@ -149,7 +149,7 @@ class Forwarder {
   absl::flat_hash_map<PortId, FaultLane> faults_;
   uint32_t last_fault_ = 0;
   ObserverList<PacketTap> taps_;
-  std::function<void()> interfered_ = [] {};
+  std::function<void(PortId)> interfered_ = [](PortId) {};
   // Timer tasks may outlive this object: they hold this pointer, which the
   // destructor sets to null.
   std::shared_ptr<Forwarder*> self_;

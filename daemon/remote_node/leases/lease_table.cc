@@ -15,11 +15,19 @@ bool IsLoopback(std::string_view address) {
   return address.starts_with("127.") || address.starts_with("[::1]");
 }
 
-// Returns whether who is at the one address can connect to the other, as far as
-// we know: a daemon of this machine has none, and who is on it by "localhost"
-// can be reached there alone.
-bool Reach(std::string_view from, std::string_view to) {
-  return from.empty() == to.empty() && (!IsLoopback(to) || IsLoopback(from));
+// "[fe80::1%2]:40123": the interface is one of this machine's, and another
+// machine has other numbers.
+bool IsLinkLocal(std::string_view address) {
+  return address.find('%') != std::string_view::npos;
+}
+
+// Returns whether who is at the one place can connect to the other, as far as
+// we know: a daemon of this machine has no address, and who is on it by
+// "localhost" can be reached there alone.
+bool Reach(const LeaseTable::Place& from, const LeaseTable::Place& to) {
+  return from.address.empty() == to.address.empty() &&
+         from.encrypts == to.encrypts && !IsLinkLocal(to.address) &&
+         (!IsLoopback(to.address) || IsLoopback(from.address));
 }
 
 }  // namespace
@@ -28,33 +36,34 @@ LeaseTable::LeaseTable(Timers& timers, fabric::Fabric& fabric,
                        std::function<Secret()> draw_token)
     : timers_(timers), fabric_(fabric), draw_token_(std::move(draw_token)) {
   fabric_.AddWatcher(*this);
-  fabric_.forwarder().OnInterference([this] { Check(); });
+  fabric_.forwarder().OnInterference([this](fabric::PortId port) {
+    port == fabric::kNoPort ? CheckAll() : CheckAt(port);
+  });
 }
 
 LeaseTable::~LeaseTable() {
   timers_.Cancel(idle_timer_);
-  fabric_.forwarder().OnInterference([] {});
+  fabric_.forwarder().OnInterference([](fabric::PortId) {});
   fabric_.RemoveWatcher(*this);
 }
 
 std::unique_ptr<LeaseTable::Party> LeaseTable::Join(topology::NodeId node,
-                                                    std::string address,
+                                                    Place place,
                                                     Party::Tell tell) {
   std::unique_ptr<Party> party(
-      new Party(*this, node, std::move(address), std::move(tell)));
+      new Party(*this, node, std::move(place), std::move(tell)));
   parties_[node] = party.get();
   return party;
 }
 
 LeaseTable::Party::~Party() {
   table_.parties_.erase(node_);
-  for (auto lease = table_.leases_.begin(); lease != table_.leases_.end();) {
-    const auto here = lease++;
-    if (here->second.sender == node_) {
-      table_.ForgetSender(here);
-    } else if (here->second.receiver == node_) {
-      table_.Revoke(here);
-    }
+  // Each end takes the lease out of the set.
+  for (const uint32_t number : std::set<uint32_t>(sent_)) {
+    table_.ForgetSender(table_.leases_.find(number));
+  }
+  for (const uint32_t number : std::set<uint32_t>(received_)) {
+    table_.Revoke(table_.leases_.find(number));
   }
 }
 
@@ -77,7 +86,7 @@ void LeaseTable::Party::OnPacket(fabric::PortId from,
 
 uint32_t LeaseTable::Give(Party& sender, fabric::PortId from,
                           const fabric::PacketKind& kind) {
-  if (sender.sends_ == kMaxLeases) return 0;
+  if (sender.sent_.size() == kMaxLeases) return 0;
   std::optional<fabric::ClearPath> path =
       fabric_.forwarder().FindClear(from, kind);
   if (!path) return 0;
@@ -85,9 +94,14 @@ uint32_t LeaseTable::Give(Party& sender, fabric::PortId from,
   if (found == parties_.end()) return 0;
   Party& receiver = *found->second;
   // A host knows its leases by their numbers, so it is not both ends of one.
-  if (&receiver == &sender || receiver.receives_ == kMaxLeases ||
-      !Reach(sender.address_, receiver.address_)) {
+  if (&receiver == &sender || !Reach(sender.place_, receiver.place_) ||
+      !MakeRoom(sender, receiver)) {
     return 0;
+  }
+  std::vector<fabric::PortId> ports;
+  for (const fabric::ClearPath::Link& link : path->links) {
+    ports.push_back(link.out);
+    ports.push_back(fabric_.subnet().port(link.out).peer);
   }
   const uint32_t number = ++last_number_;
   const Lease& lease = leases_[number] = {
@@ -96,18 +110,34 @@ uint32_t LeaseTable::Give(Party& sender, fabric::PortId from,
       .from = from,
       .kind = kind,
       .path = *std::move(path),
+      .ports = std::move(ports),
       .token = draw_token_(),
   };
   if (!TellLease(number, lease, true)) {
     leases_.erase(number);
     return 0;
   }
-  ++sender.sends_;
-  ++receiver.receives_;
+  for (const fabric::PortId port : lease.ports) at_port_[port].insert(number);
+  sender.sent_.insert(number);
+  receiver.received_.insert(number);
   if (idle_timer_ == TimerId::kNone) {
     idle_timer_ = timers_.RunAfter(kIdle, [this] { CheckIdle(); });
   }
   return number;
+}
+
+bool LeaseTable::MakeRoom(const Party& sender, Party& receiver) {
+  if (receiver.received_.size() < kMaxLeases) return true;
+  std::map<topology::NodeId, std::vector<uint32_t>> by_sender;
+  for (const uint32_t number : receiver.received_) {
+    by_sender[leases_.at(number).sender].push_back(number);
+  }
+  const auto most = std::ranges::max_element(
+      by_sender, {}, [](const auto& entry) { return entry.second.size(); });
+  // Or the two would take it from each other in turn.
+  if (most->second.size() <= by_sender[sender.node_].size() + 1) return false;
+  Revoke(leases_.find(most->second.front()));
+  return true;
 }
 
 bool LeaseTable::TellLease(uint32_t number, const Lease& lease,
@@ -123,7 +153,7 @@ bool LeaseTable::TellLease(uint32_t number, const Lease& lease,
                                  .p_key = lease.kind.p_key,
                                  .mtu = static_cast<uint16_t>(lease.path.mtu),
                                  .token = lease.token},
-                                receives ? "" : receiver.address_));
+                                receives ? "" : receiver.place_.address));
 }
 
 void LeaseTable::TellOf(NodeLinkMessage type, uint32_t number,
@@ -169,8 +199,9 @@ void LeaseTable::Party::OnUsed(uint32_t number) {
 }
 
 void LeaseTable::Party::RepeatUsed() const {
-  for (const auto& [number, lease] : table_.leases_) {
-    if (lease.receiver == node_ && lease.begun && !lease.ended) {
+  for (const uint32_t number : received_) {
+    const Lease& lease = table_.leases_.at(number);
+    if (lease.begun) {
       table_.TellOf(NodeLinkMessage::kLeaseUsed, number, node_, lease.path.end);
     }
   }
@@ -207,16 +238,34 @@ void LeaseTable::Party::OnEnded(uint32_t number) {
   if (received != table_.leases_.end()) table_.Revoke(received);
 }
 
-void LeaseTable::OnPortChange(fabric::PortId) {
-  if (!leases_.empty()) check_.Request();
+void LeaseTable::OnPortChange(fabric::PortId port) {
+  if (!at_port_.contains(port)) return;
+  changed_.insert(port);
+  check_.Request();
 }
 
-void LeaseTable::Check() {
-  for (auto lease = leases_.begin(); lease != leases_.end();) {
-    const auto here = lease++;
-    if (fabric_.forwarder().FindClear(here->second.from, here->second.kind) !=
-        here->second.path) {
-      Revoke(here);
+void LeaseTable::CheckChanged() {
+  for (const fabric::PortId port : std::exchange(changed_, {})) CheckAt(port);
+}
+
+void LeaseTable::CheckAt(fabric::PortId port) {
+  const auto there = at_port_.find(port);
+  if (there == at_port_.end()) return;
+  Check(std::vector<uint32_t>(there->second.begin(), there->second.end()));
+}
+
+void LeaseTable::CheckAll() {
+  std::vector<uint32_t> numbers;
+  for (const auto& [number, lease] : leases_) numbers.push_back(number);
+  Check(numbers);
+}
+
+void LeaseTable::Check(std::span<const uint32_t> numbers) {
+  for (const uint32_t number : numbers) {
+    const auto lease = leases_.find(number);
+    if (fabric_.forwarder().FindClear(lease->second.from, lease->second.kind) !=
+        lease->second.path) {
+      Revoke(lease);
     }
   }
 }
@@ -236,7 +285,9 @@ void LeaseTable::EndAtReceiver(Leases::iterator lease) {
   TellOf(NodeLinkMessage::kLeaseEnded, lease->first, lease->second.receiver,
          lease->second.path.end);
   const auto receiver = parties_.find(lease->second.receiver);
-  if (receiver != parties_.end()) --receiver->second->receives_;
+  if (receiver != parties_.end()) {
+    receiver->second->received_.erase(lease->first);
+  }
 }
 
 void LeaseTable::Revoke(Leases::iterator lease) {
@@ -256,9 +307,14 @@ void LeaseTable::ForgetSender(Leases::iterator lease) {
 void LeaseTable::Erase(Leases::iterator lease) {
   const auto sender = parties_.find(lease->second.sender);
   if (sender != parties_.end()) {
-    --sender->second->sends_;
+    sender->second->sent_.erase(lease->first);
     sender->second->candidates_[{lease->second.from, lease->second.kind}]
         .lease = 0;
+  }
+  for (const fabric::PortId port : lease->second.ports) {
+    const auto there = at_port_.find(port);
+    there->second.erase(lease->first);
+    if (there->second.empty()) at_port_.erase(there);
   }
   leases_.erase(lease);
 }

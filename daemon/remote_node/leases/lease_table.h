@@ -8,9 +8,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
@@ -42,12 +44,21 @@ class LeaseTable final : private fabric::FabricWatcher {
   static constexpr uint32_t kMorePackets = 512;
   static constexpr uint32_t kMaxPackets = 1 << 16;
   // Bounds for each host: kinds of packets that are counted, leases by which it
-  // sends, and leases by which others send to it.
+  // sends, and leases by which others send to it.  When others have as many,
+  // the one that has the most gives up some for one that has fewer.
   static constexpr size_t kMaxKinds = 4096;
   static constexpr size_t kMaxLeases = 1024;
   // A lease that is not used for so long ends, after twice that time at the
   // latest.
   static constexpr absl::Duration kIdle = absl::Minutes(1);
+
+  // Where a joined host's daemon meets those to which it sends.
+  struct Place {
+    // Where its machine waits for connections, "10.0.0.7:40123"; empty for a
+    // daemon of this machine.
+    std::string address;
+    bool encrypts = false;  // those of its machine, both ways
+  };
 
   // A Party is a joined host that may have leases: it tells the table what it
   // does, and leaves it when it is destroyed.
@@ -77,15 +88,14 @@ class LeaseTable final : private fabric::FabricWatcher {
     void OnEnded(uint32_t number);
 
     // Leases by which it sends.
-    size_t leases() const { return sends_; }
+    size_t leases() const { return sent_.size(); }
 
    private:
     friend class LeaseTable;
-    Party(LeaseTable& table, topology::NodeId node, std::string address,
-          Tell tell)
+    Party(LeaseTable& table, topology::NodeId node, Place place, Tell tell)
         : table_(table),
           node_(node),
-          address_(std::move(address)),
+          place_(std::move(place)),
           tell_(std::move(tell)) {}
 
     // Packets of a kind that a port sends through the fabric.
@@ -97,12 +107,14 @@ class LeaseTable final : private fabric::FabricWatcher {
 
     LeaseTable& table_;
     const topology::NodeId node_;
-    const std::string address_;
+    const Place place_;
     const Tell tell_;
     absl::flat_hash_map<std::pair<fabric::PortId, fabric::PacketKind>,
                         Candidate>
         candidates_;
-    size_t sends_ = 0, receives_ = 0;  // by so many leases
+    // The numbers of the leases by which it sends, and by which others send to
+    // it.
+    std::set<uint32_t> sent_, received_;
   };
 
   // `draw_token`: a number that nobody can guess.  All must outlive this, and
@@ -113,9 +125,8 @@ class LeaseTable final : private fabric::FabricWatcher {
   LeaseTable(const LeaseTable&) = delete;
   LeaseTable& operator=(const LeaseTable&) = delete;
 
-  // `address`: where its machine waits for connections, "10.0.0.7:40123"; empty
-  // for a daemon of this machine.  REQUIRES: the node has no party yet.
-  std::unique_ptr<Party> Join(topology::NodeId node, std::string address,
+  // REQUIRES: the node has no party yet.
+  std::unique_ptr<Party> Join(topology::NodeId node, Place place,
                               Party::Tell tell);
 
  private:
@@ -124,6 +135,7 @@ class LeaseTable final : private fabric::FabricWatcher {
     fabric::PortId from{};
     fabric::PacketKind kind;
     fabric::ClearPath path;
+    std::vector<fabric::PortId> ports;  // both ends of each link of the path
     Secret token{};
     bool told = false;   // to the sender
     bool begun = false;  // the sender uses it
@@ -140,6 +152,8 @@ class LeaseTable final : private fabric::FabricWatcher {
   // Returns the number of a new lease, or 0.
   uint32_t Give(Party& sender, fabric::PortId from,
                 const fabric::PacketKind& kind);
+  // Returns whether the receiver may have another lease of this sender's.
+  bool MakeRoom(const Party& sender, Party& receiver);
   bool TellLease(uint32_t number, const Lease& lease, bool receives) const;
   void TellOf(NodeLinkMessage type, uint32_t number, topology::NodeId node,
               fabric::PortId port) const;
@@ -150,8 +164,12 @@ class LeaseTable final : private fabric::FabricWatcher {
   // The sender has nothing more to say of it.
   void ForgetSender(Leases::iterator lease);
   void Erase(Leases::iterator lease);
-  // Ends the leases whose path is not what it was.
-  void Check();
+  // Ends the leases of which a port on the path has changed, or all, if the
+  // path is not what it was.
+  void CheckChanged();
+  void Check(std::span<const uint32_t> numbers);
+  void CheckAt(fabric::PortId port);
+  void CheckAll();
   // Ends those that nobody uses.
   void CheckIdle();
   // Returns leases_.end() unless `party` is what `end` says of the lease.
@@ -164,12 +182,15 @@ class LeaseTable final : private fabric::FabricWatcher {
   const std::function<Secret()> draw_token_;
   std::map<topology::NodeId, Party*> parties_;
   Leases leases_;
+  // The numbers of those whose path leads through a port.
+  absl::flat_hash_map<fabric::PortId, std::set<uint32_t>> at_port_;
+  std::set<fabric::PortId> changed_;  // since the last check
   uint32_t last_number_ = 0;
   TimerId idle_timer_ = TimerId::kNone;
   // Expires with this: for tasks.
   const std::shared_ptr<LeaseTable*> self_ =
       std::make_shared<LeaseTable*>(this);
-  DeferredCall check_{timers_, [this] { Check(); }};
+  DeferredCall check_{timers_, [this] { CheckChanged(); }};
 };
 
 }  // namespace ibemu::daemon

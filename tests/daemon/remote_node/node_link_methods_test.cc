@@ -76,8 +76,8 @@ class NodeLinkMethodsTest : public ::testing::Test {
     loop_->Post([this] { loop_->Stop(); });
     loop_->Run();
   }
-  bool IsRemote() const {
-    return std::as_const(lab_.fabric).subnet().node(lab_.Host(2)).remote;
+  bool IsRemote(int host = 2) const {
+    return std::as_const(lab_.fabric).subnet().node(lab_.Host(host)).remote;
   }
 
   Lab lab_{Chain(1)};
@@ -142,6 +142,21 @@ TEST_F(NodeLinkMethodsTest, AHostIsFreeThatNoProgramAndNoOtherMachineHas) {
   EXPECT_EQ(Free(), json::array());
   used.reset();
   EXPECT_EQ(Free(), json::array({guid(1)}));
+}
+
+TEST_F(NodeLinkMethodsTest,
+       ThoseWhoAskForAFreeHostAtTheSameTimeGetOthersFirst) {
+  const json first = Free();
+  ASSERT_EQ(first.size(), 2u);
+  EXPECT_EQ(Free(), json::array({first[1], first[0]}));
+  EXPECT_EQ(Free(), first);
+  {
+    Connection connection;
+    EXPECT_EQ(Attach(connection, "host-1"), "");
+    adapter_.Reset();
+  }
+  while (IsRemote(1)) TurnLoop();
+  EXPECT_EQ(Free(), first) << "host-1 was offered to nobody since";
 }
 
 TEST_F(NodeLinkMethodsTest, AHostIsKeptForWhoHadItUntilHeHasHadItOrForSoLong) {

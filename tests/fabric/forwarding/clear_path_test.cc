@@ -135,17 +135,17 @@ TEST_F(ClearPathTest, OnlyPacketsOfOrdinaryQueuePairsToOnePortHaveAKind) {
 }
 
 TEST_F(ClearPathTest, TellsWhenItMayNotBeClearAnyMore) {
-  int told = 0;
+  std::vector<PortId> told;
   Forwarder& forwarder = lab_.fabric.forwarder();
-  forwarder.OnInterference([&] { ++told; });
+  forwarder.OnInterference([&](PortId port) { told.push_back(port); });
   BlindTap tap;
   forwarder.AddTap(tap);
-  EXPECT_EQ(told, 1);
+  EXPECT_THAT(told, ElementsAre(kNoPort));
   EXPECT_FALSE(Find(kKind).has_value());
   forwarder.RemoveTap(tap);
   EXPECT_TRUE(Find(kKind).has_value());
   lab_.AddFault(lab_.Host(2), 1, Fabric::Direction::kReceive, {.loss = 1});
-  EXPECT_EQ(told, 2);
+  EXPECT_THAT(told, ElementsAre(kNoPort, lab_.PortOf("node-2", 1).peer));
   EXPECT_FALSE(Find(kKind).has_value());
 }
 

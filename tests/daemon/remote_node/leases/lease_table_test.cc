@@ -34,24 +34,27 @@ class LeaseTableTest : public ::testing::Test {
     }
     lab_.Configure();
     for (const int host : {1, 2, 3}) {
-      parties_.push_back(
-          table_.Join(lab_.Host(host), "",
-                      [this, host](NodeLinkMessage type, int,
-                                   std::span<const std::byte> payload) {
-                        if (type == NodeLinkMessage::kLease && full_)
-                          return false;
-                        told_.emplace_back(host, type);
-                        if (type == NodeLinkMessage::kLease) {
-                          std::string address;
-                          number_ = DecodeLease(payload, address)->number;
-                        }
-                        return true;
-                      }));
+      parties_.push_back(Join(host, {}));
     }
   }
   ~LeaseTableTest() override {
     parties_.clear();
     adapters_.clear();
+  }
+
+  std::unique_ptr<LeaseTable::Party> Join(int host, LeaseTable::Place place) {
+    return table_.Join(lab_.Host(host), std::move(place),
+                       [this, host](NodeLinkMessage type, int,
+                                    std::span<const std::byte> payload) {
+                         if (type == NodeLinkMessage::kLease && full_)
+                           return false;
+                         told_.emplace_back(host, type);
+                         if (type == NodeLinkMessage::kLease) {
+                           std::string address;
+                           number_ = DecodeLease(payload, address)->number;
+                         }
+                         return true;
+                       });
   }
 
   fabric::Packet Packet() {
@@ -112,6 +115,41 @@ TEST_F(LeaseTableTest, TheSenderHearsOfItWhenTheReceiverIsReady) {
                                  Told(1, NodeLinkMessage::kLease)));
   receiver().OnReady(number_);
   EXPECT_THAT(told_, SizeIs(2));
+}
+
+TEST_F(LeaseTableTest, OnlyWhoCanConnectToTheOtherGetsALease) {
+  using Place = LeaseTable::Place;
+  struct Case {
+    Place from, to;
+    bool can;
+  };
+  for (const Case& each : {
+           Case{{}, {}, true},
+           Case{{.address = "10.0.0.1:1"}, {.address = "10.0.0.2:1"}, true},
+           Case{{.address = "10.0.0.1:1"}, {}, false},
+           Case{{}, {.address = "10.0.0.2:1"}, false},
+           Case{{.address = "10.0.0.1:1"}, {.address = "127.0.0.1:1"}, false},
+           Case{{.address = "[::1]:1"}, {.address = "127.0.0.1:1"}, true},
+           Case{{.address = "127.0.0.1:1"}, {.address = "10.0.0.2:1"}, true},
+           Case{{.address = "10.0.0.1:1"}, {.address = "[fe80::2%3]:1"}, false},
+           Case{{.address = "[fe80::2%3]:1"}, {.address = "10.0.0.1:1"}, true},
+           Case{{.address = "10.0.0.1:1", .encrypts = true},
+                {.address = "10.0.0.2:1"},
+                false},
+           Case{{.address = "10.0.0.1:1"},
+                {.address = "10.0.0.2:1", .encrypts = true},
+                false},
+           Case{{.address = "10.0.0.1:1", .encrypts = true},
+                {.address = "10.0.0.2:1", .encrypts = true},
+                true},
+       }) {
+    parties_.clear();
+    parties_.push_back(Join(1, each.from));
+    parties_.push_back(Join(2, each.to));
+    Send(LeaseTable::kFirstPackets);
+    EXPECT_EQ(sender().leases(), each.can ? 1U : 0U)
+        << each.from.address << " to " << each.to.address;
+  }
 }
 
 TEST_F(LeaseTableTest, TheReceiverHearsOnceThatItIsUsed) {
@@ -214,12 +252,45 @@ TEST_F(LeaseTableTest, ASenderThatGivesNoneBackKeepsNobodyElseOut) {
     numbers.push_back(number_);
   }
   ASSERT_EQ(sender().leases(), LeaseTable::kMaxLeases);
-  SendFrom(3, LeaseTable::kFirstPackets, Packet());
-  EXPECT_EQ(parties_[2]->leases(), 0u) << "the receiver has as many as it may";
   for (const uint32_t number : numbers) receiver().OnEnded(number);
   EXPECT_EQ(sender().leases(), LeaseTable::kMaxLeases) << "it says nothing";
-  SendFrom(3, LeaseTable::kMorePackets, Packet());
+  SendFrom(3, LeaseTable::kFirstPackets, Packet());
   EXPECT_EQ(parties_[2]->leases(), 1u);
+}
+
+TEST_F(LeaseTableTest, TheSenderThatHasTheMostGivesOneUpForOneThatHasFewer) {
+  fabric::Packet packet = Packet();
+  for (uint16_t i = 0; i < LeaseTable::kMaxLeases; ++i) {
+    packet.p_key = static_cast<uint16_t>(0x8001 + i);
+    SendFrom(1, LeaseTable::kFirstPackets, packet);
+    receiver().OnReady(number_);
+  }
+  ASSERT_EQ(sender().leases(), LeaseTable::kMaxLeases);
+  told_.clear();
+  for (uint16_t i = 0; i < LeaseTable::kMaxLeases; ++i) {
+    packet.p_key = static_cast<uint16_t>(0x8001 + i);
+    SendFrom(3, LeaseTable::kFirstPackets, packet);
+  }
+  EXPECT_EQ(parties_[2]->leases(), LeaseTable::kMaxLeases / 2);
+  EXPECT_EQ(std::ranges::count(told_, Told(1, NodeLinkMessage::kLeaseEnded)),
+            LeaseTable::kMaxLeases / 2);
+}
+
+TEST_F(LeaseTableTest, APortThatChangesEndsTheLeasesThatLeadThroughIt) {
+  Send(LeaseTable::kFirstPackets);
+  receiver().OnReady(number_);
+  SendFrom(3, LeaseTable::kFirstPackets, Packet());
+  receiver().OnReady(number_);
+  told_.clear();
+  lab_.fabric.SetCable(lab_.Host(3), 1, false);
+  lab_.timers.RunPending();
+  EXPECT_THAT(told_, ElementsAre(Told(2, NodeLinkMessage::kLeaseEnded),
+                                 Told(3, NodeLinkMessage::kLeaseEnded)));
+  told_.clear();
+  lab_.AddFault(lab_.Host(2), 1, fabric::Fabric::Direction::kReceive,
+                {.loss = 1});
+  EXPECT_THAT(told_, ElementsAre(Told(2, NodeLinkMessage::kLeaseEnded),
+                                 Told(1, NodeLinkMessage::kLeaseEnded)));
 }
 
 // The packets after which leases are given of which each fails.

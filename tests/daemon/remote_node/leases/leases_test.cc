@@ -99,7 +99,9 @@ struct Joined {
     there = std::make_unique<NodeLinkHost>(head, *std::move(cables),
                                            std::move(far));
     there->ServeDaemon();
-    if (leases != nullptr) there->TakeLeases(*leases, std::move(address));
+    if (leases != nullptr) {
+      there->TakeLeases(*leases, {.address = std::move(address)});
+    }
     EXPECT_TRUE(there->Start().ok());
     UniqueFd hosts_line;
     std::tie(line, hosts_line) = testing::SocketPair();
