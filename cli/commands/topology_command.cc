@@ -29,6 +29,7 @@ using nlohmann::json;
 using topology::Topology;
 
 constexpr char kTopologyHelp[] = R"(Usage: ibemu topology generate SPEC
+  or:  ibemu topology from FILE
   or:  ibemu topology check FILE
   or:  ibemu topology show FILE
 Write, verify or sum up the description of a subnet.
@@ -36,11 +37,12 @@ Write, verify or sum up the description of a subnet.
   generate   write what a generator makes, in ibnetdiscover format: back-to-back,
              single-switch:hosts=8, fat-tree:radix=36,levels=2, torus:4x4x4,
              dragonfly:...
+  from       write what a file of any format has, as FILE.clab.yml of
+             containerlab, in ibnetdiscover format
   check      print every fault of a file; the exit status is 0 without faults
   show       print how many nodes and links of which kind there are
 
-"ibemu export FILE" writes what a file of any format has, as of containerlab, in
-ibnetdiscover format or in another one.
+"ibemu export FILE" writes it in other formats, too.
 
 Example:
   ibemu topology generate fat-tree:radix=8,levels=2 > lab.net
@@ -85,6 +87,12 @@ absl::StatusOr<Topology> Load(const std::string& spec) {
 absl::Status Generate(const std::string& spec) {
   IBEMU_ASSIGN_OR_RETURN(const Topology topology,
                          topology::GenerateTopology(spec));
+  Print(topology::FormatIbnetdiscover(topology));
+  return absl::OkStatus();
+}
+
+absl::Status From(const std::string& file) {
+  IBEMU_ASSIGN_OR_RETURN(const Topology topology, Load(file));
   Print(topology::FormatIbnetdiscover(topology));
   return absl::OkStatus();
 }
@@ -171,6 +179,7 @@ void AddTopology(CLI::App& app, Action& action) {
   CLI::App* topology = app.add_subcommand("topology");
   SetHelp(*topology, kTopologyHelp);
   AddPart(*topology, action, "generate", Generate);
+  AddPart(*topology, action, "from", From);
   AddPart(*topology, action, "check", Check);
   AddPart(*topology, action, "show", Show);
 

@@ -13,7 +13,7 @@ _ibemu_words() {
     fault) echo "add ls rm reset" ;;
     qp) echo "ls show" ;;
     cq | mr | srq | mcast) echo "ls" ;;
-    topology) echo "generate check show" ;;
+    topology) echo "generate from check show" ;;
   esac
 }
 

@@ -163,5 +163,5 @@ $c -n '__ibemu_uses record' -l ibnetdiscover -r -F
 $c -n '__ibemu_uses record' -l ibstat -r -F
 $c -n '__ibemu_uses record' -s o -r -F
 
-$c -n '__ibemu_uses topology; and __ibemu_has 0' -x -a 'generate check show'
+$c -n '__ibemu_uses topology; and __ibemu_has 0' -x -a 'generate from check show'
 $c -n '__ibemu_uses topology; and contains generate (__ibemu_arguments)' -a "$generators"

@@ -151,9 +151,13 @@ def test_a_lab_of_containerlab_is_a_subnet(account, fabric):
         _, lines = seen.split(f'# "{name}" base port 0', 1)
         assert re.search(rf'^\[{port}\].*# "{peer}" lid', lines.split("\n\n")[0],
                          re.M), seen
-    # What `ibemu export` makes of the file is that subnet, too.
-    for format, name in ("ibnetdiscover", "clos01.net"), ("yaml", "clos01.yaml"):
-        file = put(account, name, export(account, format, lab))
+    # What `ibemu topology from` and `ibemu export` make of the file is that subnet,
+    # too.
+    made = account.run("ibemu", "topology", "from", lab).stdout
+    assert made == export(account, "ibnetdiscover", lab)
+    for text, name in (made, "clos01.net"), (export(account, "yaml", lab),
+                                             "clos01.yaml"):
+        file = put(account, name, text)
         again = fabric(file, sm="static").run("client1", "ibnetdiscover").stdout
         assert netdiscover.parse(again) == netdiscover.parse(seen)
 
