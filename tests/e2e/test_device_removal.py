@@ -341,6 +341,7 @@ def test_the_issm_of_a_removed_device_is_no_more_than_open(subnet):
     assert text.split() == ["0", "1", "0", "1", "1", "0"]
 
 
+@pytest.mark.deep  # beside a load it may sleep before it waits for the daemon
 def test_an_open_that_waits_for_issm_hears_of_the_removal_by_the_next_close(
         subnet):
     program = start_python(subnet, "node-2", r"""
