@@ -70,7 +70,7 @@ Simulated InfiniBand subnets for unmodified programs.
   events      tell what happens, as it does
   why         why a host's work requests failed
   export      write a topology, of a running fabric or of a file
-  topology    generate, check or show a topology
+  topology    generate, convert, check or show a topology
   record      write a spec of a subnet from what tools print of it
   hca-probe   what the firmware of a real adapter says of itself
   doctor      what on this machine is in ibemu's way, and the cure

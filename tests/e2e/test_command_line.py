@@ -251,8 +251,8 @@ def test_who_joins_does_not_say_what_the_subnet_is(account, program, command, st
 
 @pytest.mark.parametrize("words, hint", [
     (["topology", "genrate", "x"], 'did you mean "generate"?'),
-    (["topology", "draw", "x"], "there are generate, check, show"),
-    (["topology"], "there are generate, check, show"),
+    (["topology", "draw", "x"], "there are generate, from, check, show"),
+    (["topology"], "there are generate, from, check, show"),
     (["fault", "list"], "there are add, ls, rm, reset"),
     (["fault", "rest"], 'did you mean "reset"?'),
 ])
