@@ -246,7 +246,7 @@ class Mallory {
     carols_ = *std::move(carols);
     carols_->cable(1).SetEnabled(true);
     carol_ = leases_.Join(
-        kCarol, "", [this](NodeLinkMessage type, int, mad::Bytes payload) {
+        kCarol, {}, [this](NodeLinkMessage type, int, mad::Bytes payload) {
           std::string address;
           if (type == NodeLinkMessage::kLease) {
             wanted_.push_back(DecodeLease(payload, address)->number);
@@ -270,7 +270,7 @@ class Mallory {
                sizeof kSocketBuffer);
     host_ = std::make_unique<NodeLinkHost>(loop_, *std::move(cables),
                                            std::move(daemons), kDaemonsBuffer);
-    host_->TakeLeases(leases_, "");
+    host_->TakeLeases(leases_, {});
     host_->ServeDaemon();
     Require(host_->Start().ok());
     beside_.Reset();

@@ -145,7 +145,7 @@ TEST_F(ClearPathTest, TellsWhenItMayNotBeClearAnyMore) {
   forwarder.RemoveTap(tap);
   EXPECT_TRUE(Find(kKind).has_value());
   lab_.AddFault(lab_.Host(2), 1, Fabric::Direction::kReceive, {.loss = 1});
-  EXPECT_THAT(told, ElementsAre(kNoPort, lab_.PortOf("node-2", 1).peer));
+  EXPECT_THAT(told, ElementsAre(kNoPort, lab_.PortOf("host-2", 1).peer));
   EXPECT_FALSE(Find(kKind).has_value());
 }
 

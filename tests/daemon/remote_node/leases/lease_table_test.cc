@@ -282,7 +282,7 @@ TEST_F(LeaseTableTest, APortThatChangesEndsTheLeasesThatLeadThroughIt) {
   SendFrom(3, LeaseTable::kFirstPackets, Packet());
   receiver().OnReady(number_);
   told_.clear();
-  lab_.fabric.SetCable(lab_.Host(3), 1, false);
+  lab_.SetLink(lab_.Host(3), 1, false);
   lab_.timers.RunPending();
   EXPECT_THAT(told_, ElementsAre(Told(2, NodeLinkMessage::kLeaseEnded),
                                  Told(3, NodeLinkMessage::kLeaseEnded)));
