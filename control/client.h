@@ -25,12 +25,16 @@ struct Greeting {
   int pid = 0;
 };
 
+// An AttachRequest says which hosts' devices a view shows, and how they look:
+// the parameters of the method `attach`.
 struct AttachRequest {
   std::vector<std::string> hosts;  // if empty, the first channel adapter
   std::string device_name = "ibemu%d";
   std::string profile = "qib";
 };
 
+// An AttachedDevice is one adapter of a view, by the names that programs see
+// there.
 struct AttachedDevice {
   std::string name;        // "ibemu0"
   std::string node;        // the node's description
@@ -46,6 +50,8 @@ struct NamedAddress {
   std::string ethernet;   // of a switch's: "blue"
 };
 
+// An Attached is the result of the method `attach`: the devices of the view, in
+// its order, and the addresses of the fabric's hosts.
 struct Attached {
   std::vector<AttachedDevice> devices;
   std::vector<NamedAddress> names;  // of hosts of the fabric

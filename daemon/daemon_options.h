@@ -16,6 +16,9 @@ namespace ibemu::daemon {
 // The beginning of a private daemon's errors that are about `listen`.
 inline constexpr char kListenFault[] = "listen: ";
 
+// A DaemonOptions is the command line of ibemud(8), and what `ibemu run`,
+// `ibemu up` and ibemu-hca-model give a private daemon.  The names of options
+// beside the fields are ibemud's.
 struct DaemonOptions {
   // The adapters of --backend=hca.  If there are any, there is no fabric.
   std::vector<HcaChoice> adapters;

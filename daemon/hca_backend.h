@@ -24,6 +24,9 @@
 
 namespace ibemu::daemon {
 
+// An HcaBackend has real adapters, or models of them, which this process
+// drives; there is no subnet here.  It adds no methods but those of captures
+// and events.
 class HcaBackend : public Backend {
  public:
   // Takes over the adapters of `options`, one after the other.  `loop` must

@@ -11,6 +11,8 @@
 
 namespace ibemu::launch {
 
+// A Process is a line of the process table: a process and who its parent is
+// now.
 struct Process {
   pid_t pid = 0;
   pid_t parent = 0;

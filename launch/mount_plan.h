@@ -27,6 +27,8 @@ inline constexpr char kMachineBootId[] = "/sys/fs/fuse/connections/boot_id";
 inline constexpr char kHosts[] = "/etc/hosts";
 inline constexpr char kResolver[] = "/etc/resolv.conf";
 
+// A DirectoryEntry is one name in a directory; of a link, `target` is what it
+// says, not where that leads.
 struct DirectoryEntry {
   enum class Kind { kDirectory, kLink, kOther };
   std::string name;
@@ -57,6 +59,8 @@ struct StateDirectory {
   bool writable = false;  // by the user of the run
 };
 
+// A StateFacts tells of the directories and files below /var that opensm and
+// its kind write to, as the user of the run finds them.
 struct StateFacts {
   std::vector<StateDirectory> caches;  // of /var/cache
   StateDirectory log;                  // /var/log

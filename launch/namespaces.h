@@ -11,6 +11,7 @@
 
 namespace ibemu::launch {
 
+// The right by which a process mounts: its own, or one in a user namespace.
 enum class Privilege {
   kMounts,         // may mount as it is: no user namespace was made
   kUserNamespace,  // a plain user, who keeps his ids in a namespace of his own

@@ -10,6 +10,8 @@
 
 namespace ibemu {
 
+// An EpollLoop is a loop over one epoll descriptor: level triggered, with a
+// system call (epoll_ctl) for each change of what is watched.
 class EpollLoop : public LoopCore {
  public:
   static absl::StatusOr<std::unique_ptr<Loop>> Create();

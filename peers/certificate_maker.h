@@ -15,6 +15,7 @@
 
 namespace ibemu::peers {
 
+// The deleter of OpenSSL's objects, for the pointers below.
 struct FreeOpenssl {
   void operator()(X509* x) const { X509_free(x); }
   void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }

@@ -15,11 +15,14 @@ namespace ibemu::testing {
 struct FakePd : verbs::Pd {};
 struct FakeAh : verbs::Ah {};
 
+// A FakeMr has constant keys and no memory.
 struct FakeMr : verbs::Mr {
   uint32_t lkey() const override { return 0x11; }
   uint32_t rkey() const override { return 0x22; }
 };
 
+// A FakeCq hands out the completions that a test puts into it, and keeps how it
+// was asked for notifications.
 struct FakeCq : verbs::Cq {
   explicit FakeCq(verbs::CqListener& own) : listener(own) {}
 
@@ -59,6 +62,8 @@ struct FakeCq : verbs::Cq {
   bool tells_at_once = false;  // of completions that are there
 };
 
+// A FakeSrq keeps what is posted, up to its size.  It has no events unless a
+// test calls its listener.
 struct FakeSrq : verbs::Srq {
   explicit FakeSrq(verbs::ObjectListener& own) : listener(own) {}
 
@@ -89,6 +94,8 @@ struct FakeSrq : verbs::Srq {
   std::vector<verbs::ReceiveRequest> received;
 };
 
+// A FakeQp keeps what is posted to it and what it was changed to: it is in
+// whatever state it is told, and completes nothing.
 struct FakeQp : verbs::Qp {
   FakeQp(const verbs::QpInit& own_init, verbs::ObjectListener& own)
       : init(own_init), listener(own) {}

@@ -9,6 +9,8 @@
 
 namespace ibemu::cli {
 
+// A LineReader reads ahead: it keeps what it has read beyond a line, so nobody
+// else may read from the descriptor.
 class LineReader {
  public:
   // `fd` must be blocking.  Not owned.

@@ -14,15 +14,16 @@
 
 namespace ibemu::cli {
 
+// A Console carries out the commands of ibsim's console by method calls on the
+// daemon, and prints what they tell.  A command that fails does not end it: the
+// error is printed as a comment, and counted in failures().
 class Console {
  public:
   using Call = std::function<absl::StatusOr<nlohmann::json>(
       const char* method, const nlohmann::json& parameters)>;
   using Sleep = std::function<void(absl::Duration)>;
 
-  // A Console carries out the commands of ibsim's console by means of `call`, a
-  // method call on the daemon, and prints to `out`, which must outlive this
-  // object.  Errors are printed there, too, as comments.
+  // `call`: calls a method of the daemon.  `out` must outlive this object.
   Console(Call call, Sleep sleep, std::ostream& out);
 
   // Carries out a line.  Returns false if it was "Quit".

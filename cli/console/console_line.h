@@ -11,6 +11,8 @@
 
 namespace ibemu::cli {
 
+// The commands of ibsim's console.  All are known, even those that do nothing
+// here (Start, Verbose) or fail (X), so that scripts written for ibsim run.
 enum class Verb {
   kNothing,  // an empty line or a comment
   kFile,     // !FILE
@@ -33,6 +35,8 @@ enum class Verb {
   kWait,
 };
 
+// A ConsoleLine is one command with its arguments, as typed.  Whether its nodes
+// and ports are there, only the daemon knows.
 struct ConsoleLine {
   // "NODE"[PORT] or "NODE[PORT]"
   struct Place {

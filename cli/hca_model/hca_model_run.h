@@ -10,6 +10,8 @@
 
 namespace ibemu::cli {
 
+// An HcaModelOptions is the command line of ibemu-hca-model(1): the daemon, the
+// node whose adapter the machine gets, and how QEMU is started.
 struct HcaModelOptions {
   // Options of the private daemon.  None of them can be combined with `fabric`.
   std::optional<std::string> topology;  // default "back-to-back"

@@ -35,6 +35,8 @@ struct LabProgram {
   std::vector<size_t> after;
 };
 
+// A LabPlan is a file of ibemu-lab(5) as values.  The numbers of lines are for
+// errors that show only when the lab starts.
 struct LabPlan {
   std::string file;
   std::string name;      // of the fabric: --fabric's

@@ -15,6 +15,8 @@ namespace ibemu::cli {
 // The value of --outside for no way out of the network of --net.
 inline constexpr char kNoOutside[] = "none";
 
+// A RunOptions is the command line of `ibemu run`: which daemon serves the run,
+// which hosts the command sees, and the command itself.
 struct RunOptions {
   // Options of the private daemon.  None of them goes together with `fabric`.
   // `adapters` (--backend=hca) excludes the other ones but `addresses`: the

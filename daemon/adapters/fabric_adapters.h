@@ -13,6 +13,9 @@
 
 namespace ibemu::daemon {
 
+// A FabricAdapters has an adapter for each node of the fabric, switches too,
+// under the node's number.  A node whose adapter is elsewhere, in a virtual
+// machine or with another daemon, is there but can't be shown.
 class FabricAdapters : public Adapters {
  public:
   // `fabric` must outlive this object.

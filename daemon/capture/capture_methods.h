@@ -15,6 +15,8 @@
 
 namespace ibemu::daemon {
 
+// A CaptureMethods has capture.start, of links or of the MADs of one host.
+// kMaxCaptures may run at a time.
 class CaptureMethods {
  public:
   static constexpr size_t kMaxCaptures = 8;

@@ -6,6 +6,7 @@
 
 namespace ibemu::daemon {
 
+// A PcapFile has no place for the names of ports: Port() writes nothing.
 class PcapFile : public PacketFile {
  public:
   void Begin(std::vector<std::byte>& file) override;

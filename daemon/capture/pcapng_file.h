@@ -11,6 +11,8 @@
 
 namespace ibemu::daemon {
 
+// A PcapngFile is one section.  Its interfaces are numbered in the order in
+// which their ports were first told.
 class PcapngFile : public PacketFile {
  public:
   // `about`: the section's comment.

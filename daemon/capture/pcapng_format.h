@@ -29,6 +29,8 @@ struct PcapngBlock {
 };
 static_assert(wire::Tiles<PcapngBlock>());
 
+// Section 3.1: the length of a block again, at its end, so that readers can go
+// backwards.
 struct PcapngBlockEnd {
   static constexpr int kBits = 32;
 

@@ -13,6 +13,8 @@
 
 namespace ibemu::daemon {
 
+// A ConnectionMethods has node.status and node.names.  It changes nothing: of
+// an adapter that nobody has used by address, it shows the addresses alone.
 class ConnectionMethods {
  public:
   // The most listeners, and the most connections, of one answer.

@@ -13,6 +13,7 @@
 
 namespace ibemu::daemon {
 
+// An EventMethods has events.start.  kMaxStreams readers may listen at a time.
 class EventMethods {
  public:
   static constexpr size_t kMaxStreams = 16;

@@ -30,6 +30,8 @@ namespace ibemu::daemon {
 
 class RemoteCables;
 
+// A RemoteCable is one port of the node.  The daemon has the port's state;
+// Info() and the like return a copy of it, which the daemon renews.
 class RemoteCable : public hca::model::Cable {
  public:
   RemoteCable(RemoteCables& cables, int port) : cables_(cables), port_(port) {}

@@ -15,6 +15,8 @@
 
 namespace ibemu::daemon {
 
+// A ScenarioStep is one command of a scenario, and when and how often it is
+// carried out.
 struct ScenarioStep {
   static constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
 
@@ -32,6 +34,8 @@ inline constexpr size_t kMaxScenarioSteps = 1000;
 inline constexpr absl::Duration kLatestScenarioTime = absl::Hours(366 * 24);
 inline constexpr absl::Duration kShortestScenarioPeriod = absl::Milliseconds(1);
 
+// A ScenarioPlan is a scenario's file as values.  Its steps are in the order of
+// the file, not of time.
 struct ScenarioPlan {
   std::string file;
   std::optional<int64_t> seed;  // of the faults that it adds; not negative

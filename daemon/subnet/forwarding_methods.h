@@ -10,6 +10,8 @@
 
 namespace ibemu::daemon {
 
+// A ForwardingMethods has forwarding.show, for unicast LIDs.  An answer has at
+// most kPage runs of them.
 class ForwardingMethods {
  public:
   static constexpr size_t kPage = 1000;

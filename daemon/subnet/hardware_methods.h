@@ -9,6 +9,8 @@
 
 namespace ibemu::daemon {
 
+// A HardwareMethods reads and changes nodes and ports directly, without SMPs
+// and without asking the subnet manager.
 class HardwareMethods {
  public:
   // `fabric` must outlive this object.

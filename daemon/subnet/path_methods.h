@@ -7,6 +7,8 @@
 
 namespace ibemu::daemon {
 
+// A PathMethods has path.trace, which follows forwarding tables without sending
+// a packet.
 class PathMethods {
  public:
   // `fabric` must outlive this.

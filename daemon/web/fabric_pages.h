@@ -19,6 +19,8 @@
 
 namespace ibemu::daemon {
 
+// A FabricPages is what the web server shows of a fabric: a LiveView, and
+// metrics of all its nodes and ports.
 class FabricPages : public WebPages {
  public:
   // All must outlive this.

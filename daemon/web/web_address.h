@@ -10,6 +10,8 @@
 
 namespace ibemu::daemon {
 
+// A WebAddress is the value of --http.  It is always of the loopback interface,
+// for who opens the pages may change the fabric.
 struct WebAddress {
   std::string host;   // 127.0.0.1 or ::1
   uint16_t port = 0;  // 0: the kernel chooses

@@ -12,6 +12,8 @@
 
 namespace ibemu::daemon {
 
+// A LintMethods has queue_pair.lint, for `ibemu run --lint`: what worked here,
+// and may fail or hang on hardware.
 class LintMethods {
  public:
   // All must outlive this.

@@ -17,6 +17,8 @@
 
 namespace ibemu::daemon {
 
+// A WhyMethods has queue_pair.why, for `ibemu why`: what failed of queue pairs,
+// MADs and calls of verbs, and which faults have acted.
 class WhyMethods {
  public:
   // What one answer has at most.

@@ -19,6 +19,8 @@
 
 namespace ibemu::daemon {
 
+// The direction of the packets that a fault concerns, as seen from the port or
+// the queue pair that it is of.
 enum class FaultDirection {
   kBoth,
   kTransmit,  // packets that leave through the port
@@ -33,6 +35,8 @@ enum class FaultAct {
   kEvent,           // programs hear of an event
 };
 
+// A FaultRequest is a fault that somebody asks for, as values: what it is of,
+// and what it does.  Whether that exists, only the fabric knows.
 struct FaultRequest {
   enum class Place { kLink, kNode, kQueuePair, kHost, kProcess };
 

@@ -12,6 +12,7 @@
 
 namespace ibemu::daemon {
 
+// A PortText is what NODE/PORT says; neither need exist.
 struct PortText {
   std::string node;
   int port = 0;

@@ -13,6 +13,7 @@
 
 namespace ibemu::daemon {
 
+// A QueuePairName is what NODE/QPN says; neither need exist.
 struct QueuePairName {
   std::string node;
   uint32_t qpn = 0;

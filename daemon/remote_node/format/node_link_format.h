@@ -246,6 +246,8 @@ std::vector<std::byte> EncodeReply(mad::LocalVerdict verdict,
 absl::StatusOr<mad::LocalVerdict> DecodeReply(
     std::span<const std::byte> payload, mad::MadBytes& mad);
 
+// A NodeLinkPortState is the payload of kState, a NodeLinkState with its
+// tables, as values.
 struct NodeLinkPortState {
   mad::PortInfo info{};
   wire::Guid node_guid{};

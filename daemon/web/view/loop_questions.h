@@ -10,6 +10,8 @@
 
 namespace ibemu::daemon {
 
+// A LoopQuestions lets the threads of the web server read and change what
+// belongs to the loop.  A question runs wholly or not at all.
 class LoopQuestions {
  public:
   // `patience`: the time for which a question waits for the loop.

@@ -8,6 +8,8 @@
 
 namespace ibemu::daemon {
 
+// A PageFile is one of these files, as the web server sends it.  Its texts live
+// as long as the program.
 struct PageFile {
   const char* path;  // of the URL: "/", "/main.js"
   const char* type;
