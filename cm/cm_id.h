@@ -68,18 +68,22 @@ enum class RejectReason : uint16_t {
   kVendorOptionNotSupported = 35,
 };
 
+// The arguments of a SIDR_REQ (ib_cm_sidr_req_param).
 struct SidrRequest {
   mad::PathRecord path{};
   uint64_t service_id = 0;
   std::vector<std::byte> private_data{};  // at most 216 bytes
 };
 
+// The status in a SIDR_REP: IBA vol 1 §12.11 (ib_cm_sidr_status).  Others
+// arrive, too.
 enum class SidrStatus : uint8_t {
   kSuccess = 0,
   kUnsupported = 1,  // nobody listens
   kReject = 2,
 };
 
+// The arguments of a SIDR_REP (ib_cm_sidr_rep_param).
 struct SidrReply {
   SidrStatus status = SidrStatus::kSuccess;
   uint32_t qpn = 0;

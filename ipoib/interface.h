@@ -22,6 +22,8 @@ class Resolution {
   virtual ~Resolution() = default;
 };
 
+// An Interface is what users of a port's IP addresses need of it: rdma_cm and
+// the table of connections.  It joins its broadcast group by itself.
 class Interface {
  public:
   virtual ~Interface() = default;

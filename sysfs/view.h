@@ -58,6 +58,8 @@ struct ViewDevice {
   std::vector<NetworkInterface> networks{};  // that are in this view
 };
 
+// A DeviceNumber is the number of a character device, which sysfs shows in the
+// file `dev` as "231:192".  0:0: the kernel chooses one.
 struct DeviceNumber {
   int major_number = 0;
   int minor_number = 0;

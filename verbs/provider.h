@@ -150,6 +150,8 @@ struct SendRequest {
   Ah* address = nullptr;  // destination of a UD message
 };
 
+// An SrqAttributes is the size of a shared receive queue and its limit
+// (ib_srq_attr): as asked for, or as it is.
 struct SrqAttributes {
   uint32_t max_requests = 0;
   uint32_t max_sges = 0;
@@ -176,6 +178,8 @@ class Srq {
                                    size_t& taken) = 0;
 };
 
+// A QpCapacity is the size of a queue pair (ib_qp_cap): the work requests that
+// each queue holds, the SGEs of one, and the bytes of inline data of one.
 struct QpCapacity {
   uint32_t send_requests = 0, receive_requests = 0;
   uint32_t send_sges = 0, receive_sges = 0;
@@ -187,6 +191,8 @@ struct QpPromise {
   size_t sends = 0, receives = 0;
 };
 
+// A QpInit is what a queue pair is created with (ib_qp_init_attr).  The objects
+// are the same provider's, and must outlive the queue pair.
 struct QpInit {
   QpType type = QpType::kRc;
   bool signal_all = false;  // every send request generates a completion
@@ -234,6 +240,8 @@ class Qp {
   virtual void DetachMulticast(const GidBytes& gid, uint16_t lid) = 0;
 };
 
+// An MrInit is the memory of a region and what its keys allow.  `start` is
+// where it lies in the process, `address` how work requests name it.
 struct MrInit {
   Pd* pd = nullptr;
   std::shared_ptr<Memory> memory;

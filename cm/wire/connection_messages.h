@@ -44,6 +44,7 @@ struct Mra {
 };
 static_assert(wire::Tiles<Mra>());
 
+// Reject: there will be no connection, and why (IBA vol 1 §12.6.7).
 struct Rej {
   static constexpr Message kMessage = Message::kRej;
   static constexpr int kBits = 1856;
@@ -94,6 +95,7 @@ enum class Failover : uint8_t {
   kRejected = 2
 };
 
+// Reply to a REQ, which accepts the connection (IBA vol 1 §12.6.8).
 struct Rep {
   static constexpr Message kMessage = Message::kRep;
   static constexpr int kBits = 1856;

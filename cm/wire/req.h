@@ -52,6 +52,7 @@ struct ReqPath {
 };
 static_assert(wire::Tiles<ReqPath>());
 
+// The body of a REQ.  "Local" is of who sends it, "remote" of who gets it.
 struct Req {
   static constexpr Message kMessage = Message::kReq;
   static constexpr int kBits = 1856;

@@ -11,6 +11,7 @@
 
 namespace ibemu::cm {
 
+// The question of a client: at which queue pair is the service `service_id`?
 struct SidrReq {
   static constexpr Message kMessage = Message::kSidrReq;
   static constexpr int kBits = 1856;
@@ -34,6 +35,8 @@ struct SidrReq {
 };
 static_assert(wire::Tiles<SidrReq>());
 
+// The answer to a SIDR_REQ, with its `request_id`.  The queue pair and its
+// Q_Key count only if the status is success.
 struct SidrRep {
   static constexpr Message kMessage = Message::kSidrRep;
   static constexpr int kBits = 1856;

@@ -4,6 +4,8 @@
 
 namespace ibemu::cuse {
 
+// A FuseResult says whether HandleOne() found a request, and whether to call it
+// again.
 enum class FuseResult {
   kHandled,
   kNothing,  // there was no request

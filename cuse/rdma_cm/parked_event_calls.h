@@ -24,6 +24,8 @@ struct EventCall {
   size_t room = 0;       // for the answer
 };
 
+// A ParkedEventCalls keeps the waiting calls of one open file, of any number of
+// threads.  The owner answers those that it takes out.
 class ParkedEventCalls {
  public:
   bool empty() const { return calls_.empty(); }

@@ -12,6 +12,7 @@
 
 namespace ibemu::ipoib {
 
+// The reason why a packet can't go out by an interface.
 enum class IcmpError {
   kHostUnreachable,  // nobody answers for the address
   kTooBig,           // the packet is longer than the MTU

@@ -11,6 +11,8 @@ namespace ibemu::ipoib {
 
 enum class ArpOperation : uint16_t { kRequest = 1, kReply = 2 };
 
+// An ArpPacket is a request or a reply for IPv4.  IP addresses are numbers in
+// host byte order.
 struct ArpPacket {
   static constexpr int kBits = 448;
   static constexpr uint16_t kInfiniband = 32;

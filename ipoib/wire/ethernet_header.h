@@ -17,6 +17,8 @@ constexpr bool IsGroup(const MacAddress& address) {
   return (address[0] & 1) != 0;
 }
 
+// An EthernetHeader is the header of a frame without a VLAN tag.  The payload
+// follows, and no frame check sequence.
 struct EthernetHeader {
   static constexpr int kBits = 112;
 

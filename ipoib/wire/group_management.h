@@ -10,6 +10,8 @@
 
 namespace ibemu::ipoib {
 
+// The types of IGMP messages by which hosts say which groups they want.  A
+// router's queries are not among them.
 enum class IgmpType : uint8_t {
   kReportV1 = 0x12,
   kReportV2 = 0x16,
@@ -17,6 +19,7 @@ enum class IgmpType : uint8_t {
   kReportV3 = 0x22,
 };
 
+// The same of MLD: types of ICMPv6 messages.
 enum class MldType : uint8_t {
   kReportV1 = 131,
   kDoneV1 = 132,
@@ -33,7 +36,7 @@ enum class GroupRecordType : uint8_t {
   kBlockOldSources = 6,
 };
 
-// An older message of IGMP, and one of MLD.
+// An older message of IGMP (RFC 2236): a report, or the end of a membership.
 struct IgmpMessage {
   static constexpr int kBits = 64;
 
@@ -49,6 +52,8 @@ struct IgmpMessage {
 };
 static_assert(wire::Tiles<IgmpMessage>());
 
+// A message of MLD's first version (RFC 2710): a report, or the end of a
+// membership.
 struct MldMessage {
   static constexpr int kBits = 192;
 

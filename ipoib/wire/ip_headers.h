@@ -14,6 +14,8 @@ enum class IpProtocol : uint8_t { kIcmp = 1, kIcmpv6 = 58 };
 
 using Ipv6Bytes = std::array<uint8_t, 16>;
 
+// The header of an IPv4 packet (RFC 791 §3.1) without its options.  Addresses
+// are numbers in host byte order.
 struct Ipv4Header {
   static constexpr int kBits = 160;
   static constexpr uint8_t kWords = kBits / 32;  // without options
@@ -49,6 +51,7 @@ struct Ipv4Header {
 };
 static_assert(wire::Tiles<Ipv4Header>());
 
+// The header of an IPv6 packet (RFC 8200 §3) without extension headers.
 struct Ipv6Header {
   static constexpr int kBits = 320;
 
@@ -75,12 +78,14 @@ struct Ipv6Header {
 };
 static_assert(wire::Tiles<Ipv6Header>());
 
+// The types of ICMP messages that an interface sends or answers (RFC 792).
 enum class IcmpType : uint8_t {
   kEchoReply = 0,
   kUnreachable = 3,
   kEchoRequest = 8,
 };
 
+// The same of ICMPv6 (RFC 4443), and those of neighbour discovery (RFC 4861).
 enum class Icmpv6Type : uint8_t {
   kUnreachable = 1,
   kPacketTooBig = 2,

@@ -31,6 +31,8 @@ struct NeighborHeader {
 };
 static_assert(wire::Tiles<NeighborHeader>());
 
+// The types of options with a link-layer address (RFC 4861 §4.6.1): the
+// sender's, or that of the target.
 enum class NeighborOption : uint8_t {
   kSourceLinkLayerAddress = 1,
   kTargetLinkLayerAddress = 2,

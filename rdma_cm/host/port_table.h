@@ -52,6 +52,8 @@ class PortTable {
   std::shared_ptr<State> state_;
 };
 
+// A Place may get another address for its claim (claim()); it stays under the
+// port space and the port with which it was added.
 class PortTable::Place {
  public:
   Place(const std::shared_ptr<State>& state, const PortClaim& claim);

@@ -38,11 +38,14 @@ class Use {
   int* users_ = nullptr;
 };
 
+// A PdObject is a protection domain; its users are the objects created in it.
 struct PdObject {
   std::unique_ptr<Pd> pd;
   int users = 0;
 };
 
+// An MrObject is a memory region.  Its pages stay pinned, and so counted for
+// RLIMIT_MEMLOCK, as long as it exists.
 struct MrObject {
   Use pd;
   MrInit init;
@@ -50,6 +53,8 @@ struct MrObject {
   std::unique_ptr<Mr> mr;
 };
 
+// An AhObject is an address handle, with the attributes that it was created
+// with.
 struct AhObject {
   Use pd;
   AddressAttributes attributes{};
@@ -84,6 +89,8 @@ class EventSource {
   uint32_t delivered_ = 0;
 };
 
+// A CqObject is a completion queue.  It tells its client of completions by its
+// completion channel, if it has one.
 struct CqObject final : CqListener {
   // A Keeper hears of a queue, and knows what the client has taken there: see
   // CqListener.
@@ -146,6 +153,8 @@ struct CqObject final : CqListener {
   std::unique_ptr<Cq> cq;
 };
 
+// An SrqObject is a shared receive queue; its users are the queue pairs that
+// receive from it.
 struct SrqObject final : ObjectListener {
   SrqObject(std::shared_ptr<EventQueue> async, uint64_t user_handle)
       : events(std::move(async), user_handle) {}
@@ -158,6 +167,8 @@ struct SrqObject final : ObjectListener {
   std::unique_ptr<Srq> srq;
 };
 
+// A QpObject is a queue pair, which uses its domain, its completion queues and
+// its SRQ.  `qp` comes last, so it ends before they lose a user.
 struct QpObject final : ObjectListener {
   QpObject(ContextClient& own_client, std::shared_ptr<EventQueue> async,
            uint64_t user_handle)
