@@ -25,6 +25,8 @@ struct FirmwareCommand {
   std::span<std::byte> out{};
 };
 
+// A CommandResult is the firmware's answer to a command, but for the output
+// mailbox, which is FirmwareCommand::out.
 struct CommandResult {
   uint8_t status = 0;  // the firmware's; 0: success
   uint64_t out_parameter = 0;

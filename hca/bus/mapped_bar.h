@@ -15,6 +15,8 @@
 
 namespace ibemu::hca {
 
+// A MappedBar makes each access one access of the processor, in program order:
+// what was written to memory before a doorbell is visible before it rings.
 class MappedBar : public Bar {
  public:
   // Maps `size` bytes of `fd` from `offset` on; `name` is for error messages.

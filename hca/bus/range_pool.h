@@ -9,6 +9,8 @@
 
 namespace ibemu::hca {
 
+// A RangePool is a set of free numbers.  A run may be returned in parts, and
+// joins those next to it.
 class RangePool {
  public:
   // Adds `count` numbers from `start` on, which can be taken from now on.

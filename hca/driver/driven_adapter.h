@@ -18,6 +18,8 @@
 
 namespace ibemu::hca {
 
+// A DeviceOptions is what the daemon gives a driver beside the PCI function:
+// how it waits, whom it tells what it notes, and how it names the adapter.
 struct DeviceOptions {
   Pause pause;
   // Receives messages for the adapter's owner, one sentence each.

@@ -27,6 +27,10 @@
 
 namespace ibemu::hca::mlx4 {
 
+// An Mlx4Device owns the driver's parts of one adapter: its event queue, the
+// completion queue of MADs, its ports and its verbs.  It polls the queues after
+// each interrupt, or by a timer if there are none, and watches the firmware's
+// health.  Everything runs on the loop thread.
 class Mlx4Device : public DrivenAdapter {
  public:
   // The interval at which the queues are polled if there are no interrupts.

@@ -8,6 +8,7 @@
 
 namespace ibemu::hca::prm {
 
+// The opcode of a firmware command.
 enum class Opcode : uint16_t {
   // Bring-up.
   kQueryDevCap = 0x003,
@@ -79,6 +80,7 @@ enum class Opcode : uint16_t {
 // Returns the name in the PRM; "?" for a number that has none.
 std::string_view Name(Opcode opcode);
 
+// The status with which firmware ends a command (CMD_STAT_*).
 enum class CommandStatus : uint8_t {
   kOk = 0x00,
   kInternalError = 0x01,

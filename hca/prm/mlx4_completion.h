@@ -88,10 +88,13 @@ struct CqDoorbellRecord {
 };
 static_assert(wire::Tiles<CqDoorbellRecord>());
 
-// The doorbell at kCqDoorbell, with its commands.  The sequence number
-// increases by one with each notification; an older one marks a repetition.
+// Values of CqDoorbell::command and CqDoorbellRecord::arm_command.
 inline constexpr uint8_t kCqArmSolicitedOnly = 1;
 inline constexpr uint8_t kCqArmNext = 2;
+
+// The doorbell at kCqDoorbell, by which software asks for the next event of a
+// completion queue.  The sequence number increases by one with each event; an
+// older one marks a repetition.
 struct CqDoorbell {
   static constexpr int kBits = 64;
 
@@ -156,6 +159,7 @@ struct Cqe {
 };
 static_assert(wire::Tiles<Cqe>());
 
+// The reason why a work request failed (MLX4_CQE_SYNDROME_*).
 enum class CqeSyndrome : uint8_t {
   kNone = 0x00,
   kLocalLength = 0x01,

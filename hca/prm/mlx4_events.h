@@ -12,6 +12,7 @@
 
 namespace ibemu::hca::prm {
 
+// The type of an event (MLX4_EVENT_TYPE_*).
 enum class EqeType : uint8_t {
   kCompletion = 0x00,
   kPathMigration = 0x01,

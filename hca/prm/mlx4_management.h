@@ -82,6 +82,8 @@ struct McgHeader {
 };
 static_assert(wire::Tiles<McgHeader>());
 
+// A queue pair of a multicast group.  With block_loopback it does not get what
+// it sends to the group itself.
 struct McgMember {
   static constexpr int kBits = 32;
 

@@ -11,6 +11,7 @@
 
 namespace ibemu::hca::prm {
 
+// The state in a QpContext (mlx4_qp_state).
 enum class QpContextState : uint8_t {
   kReset = 0,
   kInit = 1,
@@ -56,6 +57,8 @@ inline constexpr uint32_t kSqdEvent = 1u << 31;
 // Value of AddressPath::counter_index.
 inline constexpr uint8_t kNoCounter = 0xff;
 
+// A path to the peer of a queue pair (mlx4_qp_path), without what Ethernet has
+// in it.
 struct AddressPath {
   static constexpr int kBits = 0x2c * 8;
 
@@ -98,6 +101,8 @@ constexpr uint8_t SchedQueue(int port, int sl) {
 constexpr int PortOfSchedQueue(uint8_t queue) { return (queue >> 6 & 1) + 1; }
 constexpr int SlOfSchedQueue(uint8_t queue) { return queue >> 2 & 0xf; }
 
+// The context of a queue pair (mlx4_qp_context), in the mailbox of the commands
+// that change its state and of QUERY_QP.
 struct QpContext {
   static constexpr int kBits = 0xf8 * 8;
 

@@ -145,10 +145,12 @@ struct PageSizeConfiguration {
 };
 static_assert(wire::Tiles<PageSizeConfiguration>());
 
-// The answer of MOD_STAT_CFG with kQueryStaticConfiguration, for the port in
-// bits 15:8 of the input modifier (mlx4/fw.c: mlx4_get_phys_port_id).
+// MOD_STAT_CFG that asks instead of setting something.
 inline constexpr uint8_t kQueryStaticConfiguration = 2;  // opcode modifier
 inline constexpr int kStaticConfigurationPortShift = 8;
+
+// The answer of MOD_STAT_CFG with kQueryStaticConfiguration, for the port in
+// bits 15:8 of the input modifier (mlx4/fw.c: mlx4_get_phys_port_id).
 struct StaticConfiguration {
   static constexpr int kBits = 0x20 * 8;
 

@@ -16,6 +16,7 @@
 
 namespace ibemu::hca::prm {
 
+// The opcode of a send WQE (MLX4_OPCODE_*).
 enum class WqeOpcode : uint8_t {
   kNop = 0x00,
   kSendInvalidate = 0x01,
@@ -144,6 +145,7 @@ struct Mlx4Av {
 };
 static_assert(wire::Tiles<Mlx4Av>());
 
+// The destination of a UD message (mlx4_wqe_datagram_seg).
 struct DatagramSegment {
   static constexpr int kBits = 384;
 
@@ -162,6 +164,7 @@ struct DatagramSegment {
 };
 static_assert(wire::Tiles<DatagramSegment>());
 
+// The peer's memory of an RDMA or atomic operation (mlx4_wqe_raddr_seg).
 struct RemoteAddressSegment {
   static constexpr int kBits = 128;
 
@@ -177,6 +180,8 @@ struct RemoteAddressSegment {
 };
 static_assert(wire::Tiles<RemoteAddressSegment>());
 
+// The operands of an atomic operation (mlx4_wqe_atomic_seg): fetch-and-add has
+// no `compare`.
 struct AtomicSegment {
   static constexpr int kBits = 128;
 
@@ -248,6 +253,7 @@ struct NextSegment {
 };
 static_assert(wire::Tiles<NextSegment>());
 
+// The second segment of FAST_REGISTER (mlx4_wqe_fmr_seg): what the key opens.
 struct FastRegisterSegment {
   static constexpr int kBits = 48 * 8;
 
@@ -275,6 +281,7 @@ struct FastRegisterSegment {
 };
 static_assert(wire::Tiles<FastRegisterSegment>());
 
+// The second segment of LOCAL_INVALIDATE (mlx4_wqe_local_inval_seg).
 struct LocalInvalidateSegment {
   static constexpr int kBits = 256;
 

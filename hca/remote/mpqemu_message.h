@@ -32,22 +32,30 @@ struct SyncMemory {
   std::vector<Region> regions;
 };
 
-// Accesses to configuration space (at `offset`) and to BARs (at the bus address
-// `address`).  `size` has been checked: 1, 2 or 4 bytes, and for BARs also 8.
-// QEMU waits for a value after a write, too.
+// A read of 1, 2 or 4 bytes of configuration space.  The sizes of this and of
+// the three accesses below have been checked.  QEMU waits for a value after
+// each of them, writes included.
 struct ConfigRead {
   uint32_t offset;
   uint32_t size;
 };
+
+// A write of the low `size` bytes of `value`, 1, 2 or 4, to configuration
+// space.
 struct ConfigWrite {
   uint32_t offset;
   uint32_t size;
   uint32_t value;
 };
+
+// A read of 1, 2, 4 or 8 bytes at the bus address `address`, in any of the
+// BARs.
 struct BarRead {
   uint64_t address;
   uint32_t size;
 };
+
+// A write of the low `size` bytes of `value` there.
 struct BarWrite {
   uint64_t address;
   uint32_t size;

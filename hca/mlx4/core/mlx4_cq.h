@@ -20,6 +20,8 @@ struct Completion {
   std::optional<prm::ErrorCqe> error;
 };
 
+// An Mlx4Cq is in use by the adapter from Create() until it is destroyed.
+// Poll() frees the entry that it takes out for the next completion.
 class Mlx4Cq {
  public:
   // Creates a queue of 2^`log_entries` entries, at least a page's 128, whose

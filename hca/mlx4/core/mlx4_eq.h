@@ -13,6 +13,8 @@
 
 namespace ibemu::hca::mlx4 {
 
+// An Mlx4Eq receives the completion events of the CQs that were created with
+// its number, and the asynchronous events that Subscribe() asks for.
 class Mlx4Eq {
  public:
   // Creates a queue of 2^`log_entries` entries, at least a page's 128, which

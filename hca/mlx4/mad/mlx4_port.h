@@ -37,6 +37,9 @@ struct PortParts {
   std::function<void(int port)> changed;
 };
 
+// An Mlx4Port sends and receives MADs by its queue pairs 0 and 1, and asks the
+// firmware's agents by MAD_IFC.  It tells its listener of changes that events
+// and answered Sets bring.
 class Mlx4Port : public mad::Port {
  public:
   // All that `parts` refers to must outlive the port.

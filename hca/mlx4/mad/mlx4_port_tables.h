@@ -1,5 +1,4 @@
-// Mlx4PortTables: a port's attributes as its agent tells them, kept by the
-// driver because they are read often.
+// Mlx4PortTables: a port's attributes as the driver knows them.
 #ifndef IBEMU_HCA_MLX4_MAD_MLX4_PORT_TABLES_H_
 #define IBEMU_HCA_MLX4_MAD_MLX4_PORT_TABLES_H_
 
@@ -16,6 +15,8 @@
 
 namespace ibemu::hca::mlx4 {
 
+// An Mlx4PortTables keeps what the firmware's agent last told of a port,
+// because it is read often.  Nothing is asked for before the first Refresh*().
 class Mlx4PortTables {
  public:
   // `gids`, `p_keys`: the numbers of entries of the tables.

@@ -22,6 +22,8 @@
 
 namespace ibemu::hca::mlx4 {
 
+// A SpecialQpInit says which queue pair a SpecialQp is, and which CQ and memory
+// key of the adapter it uses.
 struct SpecialQpInit {
   int port = 1;
   int qp = 0;           // 0 or 1

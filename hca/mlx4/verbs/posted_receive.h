@@ -15,6 +15,8 @@ namespace ibemu::hca::mlx4 {
 
 class VerbsProvider;
 
+// A PostedReceive is a client's request with a buffer of the driver's, into
+// which the adapter writes the message; from there it is copied to the client.
 struct PostedReceive {
   verbs::ReceiveRequest request;
   std::unique_ptr<DmaPool::Buffer> memory;  // null if it can receive no bytes

@@ -31,6 +31,9 @@ void WriteCounter(DmaMemory& record, uint32_t count);
 // Returns the smallest n for which 2^n is at least `count`.
 int LogOf(uint32_t count);
 
+// A WorkQueues has a send ring of kSends WQEs of one size, and a receive ring
+// whose WQEs have one pointer each, unless the queue pair has an SRQ.  The
+// requests behind the WQEs are its owner's.
 class WorkQueues {
  public:
   static constexpr int kLogSends = 7;

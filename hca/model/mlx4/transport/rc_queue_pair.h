@@ -8,6 +8,8 @@
 
 namespace ibemu::hca::model::mlx4 {
 
+// An RcQueuePair sends by an RcRequester and receives by an RcResponder, whose
+// PSNs its context() has.
 class RcQueuePair : public ConnectedQueuePair {
  public:
   RcQueuePair(QpEnvironment& environment, uint32_t qpn,

@@ -8,6 +8,8 @@
 
 namespace ibemu::hca::model::mlx4 {
 
+// A UcQueuePair sends by a UcRequester and receives by a UcResponder, whose
+// PSNs its context() has.
 class UcQueuePair : public ConnectedQueuePair {
  public:
   UcQueuePair(QpEnvironment& environment, uint32_t qpn,
