@@ -36,6 +36,8 @@ class Subnet;
 class SubnetManager;
 class SweepHistory;
 
+// A FabricOptions is what a fabric is made with beside its topology.  From
+// `seed` comes all that is random in it.
 struct FabricOptions {
   uint64_t seed = 0;
 };

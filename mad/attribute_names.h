@@ -13,6 +13,7 @@
 
 namespace ibemu::mad {
 
+// An AttributeName is one row of AttributeNames().
 struct AttributeName {
   std::string_view name;
   AttributeId id;
@@ -25,6 +26,7 @@ struct AttributeName {
 // Returns all attributes.  No two have the same name.
 std::span<const AttributeName> AttributeNames();
 
+// A ClassName is one row of ClassNames().
 struct ClassName {
   std::string_view name;
   MgmtClass mgmt_class;  // kSubnetLidRouted: both kinds of SMPs

@@ -18,11 +18,14 @@ inline bool IsDirectedRoute(const MadBytes& mad) {
          MgmtClass::kSubnetDirectedRoute;
 }
 
+// An SmiNode is the node at which a step is decided, as far as the step depends
+// on it.
 struct SmiNode {
   bool is_switch = false;
   uint8_t port_count = 0;  // external ports
 };
 
+// The step that an SMP takes next.
 enum class SmiStep {
   kDiscard,      // the path is wrong here
   kDeliver,      // for this node's own SMA or SM
@@ -31,6 +34,8 @@ enum class SmiStep {
   kAsAddressed,  // the directed part has not begun: send by its address
 };
 
+// An SmiVerdict is a step with its destination: `egress` of kForward, `dlid` of
+// kRouteByLid.
 struct SmiVerdict {
   SmiStep step = SmiStep::kDiscard;
   uint8_t egress = 0;

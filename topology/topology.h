@@ -27,6 +27,7 @@ inline constexpr int kMaxPorts = 254;  // IBA vol 1 §14.2.5.3; 255 is no port
 
 inline constexpr size_t kMaxDescription = 64;  // bytes, IBA vol 1 §14.2.5.2
 
+// A NodeSpec is a node as its description gives it.
 struct NodeSpec {
   mad::NodeType type = mad::NodeType::kChannelAdapter;
   std::string name;         // of the file: "H-0002c90300000001", "sw1"
@@ -57,6 +58,7 @@ struct LinkRate {
   bool operator==(const LinkRate&) const = default;
 };
 
+// A LinkSpec is a cable between port `port_a` of node `a` and `port_b` of `b`.
 struct LinkSpec {
   NodeId a{}, b{};
   uint8_t port_a = 0, port_b = 0;

@@ -52,6 +52,7 @@ struct Row {
   Access access;
 };
 
+// A row without a component: its bits are written as zero and not read.
 struct ReservedRow {
   int length;
   int offset;
@@ -81,6 +82,8 @@ struct Cell {
 };
 template <class Indexes, class... Rows>
 struct Cells;
+
+// The rows of a table, each in a Cell of its index.
 template <size_t... kIndexes, class... Rows>
 struct Cells<std::index_sequence<kIndexes...>, Rows...>
     : Cell<kIndexes, Rows>... {
@@ -252,6 +255,8 @@ constexpr void OrValue(std::byte* out, const V& value) {
 
 template <class>
 struct MemberOf;
+
+// The structure and the type of the member to which a pointer points.
 template <class S, class V>
 struct MemberOf<V S::*> {
   using Struct = S;

@@ -66,6 +66,8 @@ struct AgentPortState {
   virtual ~AgentPortState() = default;
 };
 
+// A NodePort is one port of a node: its cable, its PortInfo, its tables and its
+// counters.  Tables and counters that nobody has touched take no memory.
 struct NodePort {
   // First what each hop of a packet reads.
   topology::NodeId node{};
@@ -135,6 +137,8 @@ struct SwitchState {
   MulticastTable multicast;
 };
 
+// A Node is a switch, a channel adapter or a router.  Its ports follow one
+// another in the fabric's array.
 struct Node {
   mad::NodeType type = mad::NodeType::kChannelAdapter;
   bool on = true;       // false: switched off by `ibemu node`

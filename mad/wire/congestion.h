@@ -15,6 +15,8 @@ inline constexpr size_t kCongestionLogOffset = 32;
 inline constexpr size_t kCongestionDataOffset = 64;
 inline constexpr uint8_t kCongestionClassVersion = 2;
 
+// The start of a MAD of this class.  A congestion log follows at once, at
+// kCongestionLogOffset; other attributes begin at kCongestionDataOffset.
 struct CongestionHeader {
   static constexpr int kBits = 256;
 
@@ -32,6 +34,7 @@ struct CongestionHeader {
 };
 static_assert(wire::Tiles<CongestionHeader>());
 
+// The congestion control that a node is capable of.
 struct CongestionInfo {
   static constexpr AttributeId kId = AttributeId::kCongestionInfo;
   static constexpr int kBits = 24;
@@ -51,6 +54,8 @@ struct CongestionInfo {
 };
 static_assert(wire::Tiles<CongestionInfo>());
 
+// The CC_Key, which guards a node's congestion control as the M_Key guards a
+// port, with its lease.
 struct CongestionKeyInfo {
   static constexpr AttributeId kId = AttributeId::kCongestionKeyInfo;
   static constexpr int kBits = 112;
@@ -74,6 +79,7 @@ struct CongestionKeyInfo {
 };
 static_assert(wire::Tiles<CongestionKeyInfo>());
 
+// An entry of a switch's log: a packet that it marked.
 struct CongestionLogEntrySwitch {
   static constexpr int kBits = 96;
 
@@ -123,6 +129,7 @@ struct CongestionLogSwitch {
 };
 static_assert(wire::Tiles<CongestionLogSwitch>());
 
+// An entry of a channel adapter's log: a queue pair that met congestion.
 struct CongestionLogEntryCa {
   static constexpr int kBits = 128;
 
@@ -181,6 +188,8 @@ struct CongestionLogCa {
 };
 static_assert(wire::Tiles<CongestionLogCa>());
 
+// The settings by which a switch marks packets.  ControlMap says which of the
+// other components count.
 struct SwitchCongestionSetting {
   static constexpr AttributeId kId = AttributeId::kSwitchCongestionSetting;
   static constexpr int kBits = 608;
@@ -212,6 +221,8 @@ struct SwitchCongestionSetting {
 };
 static_assert(wire::Tiles<SwitchCongestionSetting>());
 
+// The settings of one port of a switch, which count if `valid`.
+// `control_type`: they are about credit starvation.
 struct SwitchPortCongestionSettingElement {
   static constexpr int kBits = 32;
 
@@ -253,6 +264,8 @@ struct SwitchPortCongestionSetting {
 };
 static_assert(wire::Tiles<SwitchPortCongestionSetting>());
 
+// The settings of a channel adapter for one SL: how it goes through its table
+// (CCTI is the index) when it is told of congestion.
 struct CaCongestionEntry {
   static constexpr int kBits = 64;
 
@@ -297,6 +310,8 @@ struct CaCongestionSetting {
 };
 static_assert(wire::Tiles<CaCongestionSetting>());
 
+// An entry of the table: the delay between packets, as a multiplier and a
+// shift.
 struct CongestionControlTableEntry {
   static constexpr int kBits = 16;
 
@@ -335,6 +350,7 @@ struct CongestionControlTable {
 };
 static_assert(wire::Tiles<CongestionControlTable>());
 
+// The clock of a node, by which its logs have their times.
 struct CongestionTimestamp {
   static constexpr AttributeId kId = AttributeId::kTimestamp;
   static constexpr int kBits = 32;

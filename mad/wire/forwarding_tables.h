@@ -28,6 +28,7 @@ struct LinearForwardingTable {
 };
 static_assert(wire::Tiles<LinearForwardingTable>());
 
+// The egress port of the 2^LMC LIDs from `lid` on.
 struct RandomForwardingEntry {
   static constexpr int kBits = 32;
 
@@ -49,6 +50,7 @@ struct RandomForwardingEntry {
 };
 static_assert(wire::Tiles<RandomForwardingEntry>());
 
+// A block of 16 entries; the attribute modifier is its number.
 struct RandomForwardingTable {
   static constexpr AttributeId kId = AttributeId::kRandomForwardingTable;
   static constexpr int kBits = 512;

@@ -117,6 +117,7 @@ struct MellanoxVendorInfo {
 };
 static_assert(wire::Tiles<MellanoxVendorInfo>());
 
+// A register of the device.  `mask` has the bits of `data` that count.
 struct MellanoxConfigRecord {
   static constexpr int kBits = 96;
 

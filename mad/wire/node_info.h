@@ -8,12 +8,14 @@
 
 namespace ibemu::mad {
 
+// The type of a node.
 enum class NodeType : uint8_t {
   kChannelAdapter = 1,
   kSwitch = 2,
   kRouter = 3,
 };
 
+// The name of a node, for people.
 struct NodeDescription {
   static constexpr AttributeId kId = AttributeId::kNodeDescription;
   static constexpr int kBits = 512;
@@ -28,6 +30,7 @@ struct NodeDescription {
 };
 static_assert(wire::Tiles<NodeDescription>());
 
+// The identity of a node, and of the port that was asked.
 struct NodeInfo {
   static constexpr AttributeId kId = AttributeId::kNodeInfo;
   static constexpr int kBits = 320;

@@ -12,6 +12,7 @@
 
 namespace ibemu::mad {
 
+// The type of a notice, by its urgency.
 enum class NoticeType : uint8_t {
   kFatal = 0,
   kUrgent = 1,

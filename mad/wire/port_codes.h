@@ -6,6 +6,7 @@
 
 namespace ibemu::mad {
 
+// The logical state of a port: which packets may pass it.
 enum class PortState : uint8_t {
   kNoChange = 0,  // in a Set
   kDown = 1,
@@ -14,6 +15,7 @@ enum class PortState : uint8_t {
   kActive = 4,
 };
 
+// The state of a port's physical link.
 enum class PortPhysicalState : uint8_t {
   kNoChange = 0,  // in a Set
   kSleep = 1,

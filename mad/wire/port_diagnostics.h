@@ -30,6 +30,7 @@ struct VendorDiag {
 };
 static_assert(wire::Tiles<VendorDiag>());
 
+// The beacon of a port, a light that helps to find it.
 struct LedInfo {
   static constexpr AttributeId kId = AttributeId::kLedInfo;
   static constexpr int kBits = 32;

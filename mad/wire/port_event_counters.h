@@ -9,6 +9,8 @@
 
 namespace ibemu::mad {
 
+// The parts of PortRcvErrors, and of PortRcvSwitchRelayErrors, by cause
+// (§16.1.4.1).
 struct PortRcvErrorDetails {
   static constexpr AttributeId kId = AttributeId::kPortRcvErrorDetails;
   static constexpr int kBits = 128;
@@ -40,6 +42,7 @@ struct PortRcvErrorDetails {
 };
 static_assert(wire::Tiles<PortRcvErrorDetails>());
 
+// The parts of PortXmitDiscards, by cause (§16.1.4.2).
 struct PortXmitDiscardDetails {
   static constexpr AttributeId kId = AttributeId::kPortXmitDiscardDetails;
   static constexpr int kBits = 96;
@@ -95,6 +98,7 @@ struct PortOpRcvCounters {
 };
 static_assert(wire::Tiles<PortOpRcvCounters>());
 
+// The packets of flow control that the port has sent and received.
 struct PortFlowCtlCounters {
   static constexpr AttributeId kId = AttributeId::kPortFlowCtlCounters;
   static constexpr int kBits = 96;

@@ -58,6 +58,7 @@ struct PortVlOpData {
 };
 static_assert(wire::Tiles<PortVlOpData>());
 
+// The errors of flow control on each VL, in counters of two bits.
 struct PortVlXmitFlowCtlUpdateErrors {
   static constexpr AttributeId kId =
       AttributeId::kPortVlXmitFlowCtlUpdateErrors;
@@ -80,6 +81,7 @@ struct PortVlXmitFlowCtlUpdateErrors {
 };
 static_assert(wire::Tiles<PortVlXmitFlowCtlUpdateErrors>());
 
+// The ticks in which each VL had something to send and could not.
 struct PortVlXmitWaitCounters {
   static constexpr AttributeId kId = AttributeId::kPortVlXmitWaitCounters;
   static constexpr int kBits = 288;
@@ -101,6 +103,7 @@ struct PortVlXmitWaitCounters {
 };
 static_assert(wire::Tiles<PortVlXmitWaitCounters>());
 
+// The congestion of each VL of a switch's port.
 struct SwPortVlCongestion {
   static constexpr AttributeId kId = AttributeId::kSwPortVlCongestion;
   static constexpr int kBits = 288;
@@ -122,6 +125,7 @@ struct SwPortVlCongestion {
 };
 static_assert(wire::Tiles<SwPortVlCongestion>());
 
+// The packets received with a FECN and with a BECN.
 struct PortRcvConCtrl {
   static constexpr AttributeId kId = AttributeId::kPortRcvConCtrl;
   static constexpr int kBits = 96;
@@ -145,6 +149,7 @@ struct PortRcvConCtrl {
 };
 static_assert(wire::Tiles<PortRcvConCtrl>());
 
+// The packets received with a FECN on each SL.
 struct PortSlRcvFecn {
   static constexpr AttributeId kId = AttributeId::kPortSlRcvFecn;
   static constexpr int kBits = 544;
@@ -166,6 +171,7 @@ struct PortSlRcvFecn {
 };
 static_assert(wire::Tiles<PortSlRcvFecn>());
 
+// The packets received with a BECN on each SL.
 struct PortSlRcvBecn {
   static constexpr AttributeId kId = AttributeId::kPortSlRcvBecn;
   static constexpr int kBits = 544;
@@ -187,6 +193,7 @@ struct PortSlRcvBecn {
 };
 static_assert(wire::Tiles<PortSlRcvBecn>());
 
+// The time for which the port was congested.
 struct PortXmitConCtrl {
   static constexpr AttributeId kId = AttributeId::kPortXmitConCtrl;
   static constexpr int kBits = 64;
@@ -230,6 +237,7 @@ struct PortVlXmitTimeCong {
 };
 static_assert(wire::Tiles<PortVlXmitTimeCong>());
 
+// The data sent on each SL, in units of 4 bytes.
 struct PortXmitDataSl {
   static constexpr AttributeId kId = AttributeId::kPortXmitDataSl;
   static constexpr int kBits = 544;
@@ -251,6 +259,7 @@ struct PortXmitDataSl {
 };
 static_assert(wire::Tiles<PortXmitDataSl>());
 
+// The data received on each SL, in units of 4 bytes.
 struct PortRcvDataSl {
   static constexpr AttributeId kId = AttributeId::kPortRcvDataSl;
   static constexpr int kBits = 544;

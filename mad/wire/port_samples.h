@@ -59,6 +59,8 @@ struct PortSamplesControl {
 };
 static_assert(wire::Tiles<PortSamplesControl>());
 
+// The counters of the last sampling, in the order of CounterSelect.  `tag` is
+// the control's.
 struct PortSamplesResult {
   static constexpr AttributeId kId = AttributeId::kPortSamplesResult;
   static constexpr int kBits = 512;
@@ -80,6 +82,7 @@ struct PortSamplesResult {
 };
 static_assert(wire::Tiles<PortSamplesResult>());
 
+// The same in counters of 48 or 64 bits.
 struct PortSamplesResultExtended {
   static constexpr AttributeId kId = AttributeId::kPortSamplesResultExtended;
   static constexpr int kBits = 1024;

@@ -13,6 +13,7 @@ inline constexpr size_t kRmppHeaderOffset = 24;
 // of the class's header in every segment.
 inline constexpr uint32_t kRmppPayload = 220;
 
+// The type of an RMPP packet (§13.6.2.1).
 enum class RmppType : uint8_t {
   kNone = 0,
   kData = 1,
@@ -37,6 +38,8 @@ enum class RmppStatus : uint8_t {
   kUnspecified = 127,
 };
 
+// The RMPP header of a MAD.  A MAD whose `active` is false is no RMPP packet,
+// and the other fields mean nothing.
 struct RmppHeader {
   static constexpr int kBits = 96;
   static constexpr uint8_t kNoResponseTime = 31;

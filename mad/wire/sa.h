@@ -12,6 +12,8 @@ inline constexpr size_t kSaDataOffset = 56;
 inline constexpr size_t kSaDataBytes = 200;
 inline constexpr uint8_t kSaClassVersion = 2;
 
+// The header of a MAD of subnet administration.  The data follows, kSaDataBytes
+// in each.
 struct SaHeader {
   static constexpr int kBits = 448;
 

@@ -18,6 +18,8 @@ enum class Selector : uint8_t {
   kLargest = 3,  // smallest, for a lifetime
 };
 
+// A path from one port to another, or what a query wants of one.  The ServiceID
+// has 64 bits, in two components.
 struct PathRecord {
   static constexpr AttributeId kId = AttributeId::kPathRecord;
   static constexpr int kBits = 512;
@@ -72,6 +74,8 @@ struct PathRecord {
 };
 static_assert(wire::Tiles<PathRecord>());
 
+// A query for paths from any of several ports to any of others.  PathRecords
+// answer it.
 struct MultiPathRecord {
   static constexpr AttributeId kId = AttributeId::kMultiPathRecord;
   static constexpr int kBits = 1600;
@@ -126,6 +130,7 @@ struct MultiPathRecord {
 };
 static_assert(wire::Tiles<MultiPathRecord>());
 
+// A node on a path, with the ports by which the path enters and leaves it.
 struct TraceRecord {
   static constexpr AttributeId kId = AttributeId::kTraceRecord;
   static constexpr int kBits = 368;

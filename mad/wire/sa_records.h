@@ -14,6 +14,7 @@
 
 namespace ibemu::mad {
 
+// A node, by the LID of one of its ports.
 struct NodeRecord {
   static constexpr AttributeId kId = AttributeId::kNodeRecord;
   static constexpr int kBits = 864;
@@ -35,6 +36,7 @@ struct NodeRecord {
 };
 static_assert(wire::Tiles<NodeRecord>());
 
+// A port of a node.  All ports of a switch have the LID of its port 0.
 struct PortInfoRecord {
   static constexpr AttributeId kId = AttributeId::kPortInfoRecord;
   static constexpr int kBits = 544;
@@ -57,6 +59,7 @@ struct PortInfoRecord {
 };
 static_assert(wire::Tiles<PortInfoRecord>());
 
+// The SLtoVLMappingTable of a port, of a switch for one pair of its ports.
 struct SlToVlMappingTableRecord {
   static constexpr AttributeId kId = AttributeId::kSlToVlMappingTableRecord;
   static constexpr int kBits = 128;
@@ -80,6 +83,7 @@ struct SlToVlMappingTableRecord {
 };
 static_assert(wire::Tiles<SlToVlMappingTableRecord>());
 
+// The SwitchInfo of a switch.
 struct SwitchInfoRecord {
   static constexpr AttributeId kId = AttributeId::kSwitchInfoRecord;
   static constexpr int kBits = 192;
@@ -99,6 +103,7 @@ struct SwitchInfoRecord {
 };
 static_assert(wire::Tiles<SwitchInfoRecord>());
 
+// A block of a switch's table for unicast: 64 LIDs.
 struct LinearForwardingTableRecord {
   static constexpr AttributeId kId = AttributeId::kLinearForwardingTableRecord;
   static constexpr int kBits = 576;
@@ -119,6 +124,8 @@ struct LinearForwardingTableRecord {
 };
 static_assert(wire::Tiles<LinearForwardingTableRecord>());
 
+// A block of a switch's table for multicast: 32 LIDs, and 16 ports by
+// `position`.
 struct MulticastForwardingTableRecord {
   static constexpr AttributeId kId =
       AttributeId::kMulticastForwardingTableRecord;
@@ -142,6 +149,7 @@ struct MulticastForwardingTableRecord {
 };
 static_assert(wire::Tiles<MulticastForwardingTableRecord>());
 
+// A subnet manager, by the LID of its port.
 struct SmInfoRecord {
   static constexpr AttributeId kId = AttributeId::kSmInfoRecord;
   static constexpr int kBits = 200;
@@ -161,6 +169,8 @@ struct SmInfoRecord {
 };
 static_assert(wire::Tiles<SmInfoRecord>());
 
+// A link as seen from one end, so that each link has two records.  It wraps no
+// attribute of subnet management.
 struct LinkRecord {
   static constexpr AttributeId kId = AttributeId::kLinkRecord;
   static constexpr int kBits = 48;
@@ -183,6 +193,7 @@ struct LinkRecord {
 };
 static_assert(wire::Tiles<LinkRecord>());
 
+// A block of a port's GUIDs.  By a Set a host asks for alias GUIDs.
 struct GuidInfoRecord {
   static constexpr AttributeId kId = AttributeId::kGuidInfoRecord;
   static constexpr int kBits = 576;
@@ -204,6 +215,7 @@ struct GuidInfoRecord {
 };
 static_assert(wire::Tiles<GuidInfoRecord>());
 
+// A block of a port's P_Keys.
 struct PKeyTableRecord {
   static constexpr AttributeId kId = AttributeId::kPKeyTableRecord;
   static constexpr int kBits = 576;
@@ -226,6 +238,8 @@ struct PKeyTableRecord {
 };
 static_assert(wire::Tiles<PKeyTableRecord>());
 
+// Half of one of a port's tables of VL arbitration; `block_num` (1 to 4) says
+// which, as VlArbitrationTable's modifier does.
 struct VlArbitrationTableRecord {
   static constexpr AttributeId kId = AttributeId::kVlArbitrationTableRecord;
   static constexpr int kBits = 576;

@@ -18,6 +18,8 @@ inline constexpr uint8_t kNonMember = 1 << 1;
 inline constexpr uint8_t kSendOnlyNonMember = 1 << 2;
 inline constexpr uint8_t kSendOnlyFullMember = 1 << 3;
 
+// The membership of a port in a multicast group; with a PortGID of 0 the group
+// itself.
 struct McMemberRecord {
   static constexpr AttributeId kId = AttributeId::kMcMemberRecord;
   static constexpr int kBits = 416;
@@ -64,6 +66,8 @@ struct McMemberRecord {
 };
 static_assert(wire::Tiles<McMemberRecord>());
 
+// A service that a port offers, registered for `service_lease` under a name and
+// an id.
 struct ServiceRecord {
   static constexpr AttributeId kId = AttributeId::kServiceRecord;
   static constexpr int kBits = 1408;
@@ -134,6 +138,7 @@ struct InformInfo {
 };
 static_assert(wire::Tiles<InformInfo>());
 
+// A subscription to notices, with its subscriber.
 struct InformInfoRecord {
   static constexpr AttributeId kId = AttributeId::kInformInfoRecord;
   static constexpr int kBits = 480;

@@ -8,6 +8,7 @@
 
 namespace ibemu::mad {
 
+// The state of a subnet manager among others (§14.4.1).
 enum class SmState : uint8_t {
   kNotActive = 0,
   kDiscovering = 1,

@@ -67,6 +67,8 @@ struct SlToVlMappingTable {
 };
 static_assert(wire::Tiles<SlToVlMappingTable>());
 
+// An entry of an arbitration table: how much a VL may send when it has its
+// turn.
 struct VlArbitrationEntry {
   static constexpr int kBits = 16;
 

@@ -14,6 +14,8 @@ namespace ibemu::topology {
 
 using DotAttributes = std::map<std::string, std::string, std::less<>>;
 
+// A node with its attributes: those given to it, and the defaults where it was
+// first mentioned.
 struct DotNode {
   std::string name;
   Place at;
@@ -31,6 +33,7 @@ struct DotEdge {
   DotAttributes attributes;
 };
 
+// A DotGraph knows no subgraphs: their nodes and edges are among the others.
 struct DotGraph {
   std::vector<DotNode> nodes;  // in the order of first mention
   std::vector<DotEdge> edges;

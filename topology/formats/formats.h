@@ -20,6 +20,7 @@
 
 namespace ibemu::topology {
 
+// The format of a text, of those in which a subnet can be described.
 enum class TextFormat {
   kIbnetdiscover,  // and ibsim
   kSubnetList,     // ibdm: opensm-subnet.lst, ibdiagnet.lst

@@ -35,6 +35,7 @@ struct IbnlPart {
   std::vector<IbnlConnection> connections;
 };
 
+// A board, or the box: the parts on it, with their connections.
 struct IbnlBoard {
   std::vector<IbnlPart> parts;
 };
