@@ -10,16 +10,22 @@
 #include "control/method_table.h"
 #include "daemon/adapters/adapters.h"
 #include "fabric/fabric.h"
+#include "fabric/subnet/fabric_watcher.h"
 
 namespace ibemu::daemon {
 
 // A FabricAdapters has an adapter for each node of the fabric, switches too,
 // under the node's number.  A node whose adapter is elsewhere, in a virtual
 // machine or with another daemon, is there but can't be shown.
-class FabricAdapters : public Adapters {
+class FabricAdapters : public Adapters, private fabric::FabricWatcher {
  public:
   // `fabric` must outlive this object.
-  explicit FabricAdapters(fabric::Fabric& fabric) : fabric_(fabric) {}
+  explicit FabricAdapters(fabric::Fabric& fabric) : fabric_(fabric) {
+    fabric_.AddWatcher(*this);
+  }
+  ~FabricAdapters() override { fabric_.RemoveWatcher(*this); }
+  FabricAdapters(const FabricAdapters&) = delete;
+  FabricAdapters& operator=(const FabricAdapters&) = delete;
 
   static AdapterId IdOf(topology::NodeId node) {
     return static_cast<AdapterId>(node);
@@ -46,11 +52,17 @@ class FabricAdapters : public Adapters {
   verbs::HwCounters CountersOf(AdapterId adapter, int port) const override;
 
  private:
+  // fabric::FabricWatcher
+  void OnPortChange(fabric::PortId) override {}
+  void OnHardwareChange(fabric::PortId) override { by_port_guid_.clear(); }
+  void OnTrap(fabric::PortId, const mad::Notice&, bool) override {}
+  void OnDrop(const fabric::DroppedPacket&) override {}
+
   absl::StatusOr<nlohmann::json> SetDevice(control::Parameters& parameters);
   const fabric::Node& node(AdapterId adapter) const;
 
   fabric::Fabric& fabric_;
-  // By port GUID; empty until somebody asks.
+  // By port GUID, which somebody may set; empty until somebody asks.
   mutable absl::flat_hash_map<wire::Guid, AdapterId> by_port_guid_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +46,17 @@ TEST_F(FabricAdaptersTest, AnAdapterIsThatOfItsNode) {
   EXPECT_EQ(&adapters_.provider(adapter), &lab_.Provider(2));
   EXPECT_EQ(adapters_.node_guid(adapter),
             lab_.fabric.device(lab_.Host(2)).node_guid());
+}
+
+TEST_F(FabricAdaptersTest, AnAdapterIsFoundByTheGuidThatItsPortHasNow) {
+  const AdapterId adapter = *adapters_.Find("host-2");
+  const wire::Guid before = lab_.PortOf("host-2", 1).guid;
+  EXPECT_EQ(adapters_.WithPortGuid(before), adapter);
+  const fabric::PortId port = lab_.IdOf("host-2", 1);
+  lab_.fabric.subnet().port(port).guid = wire::Guid{0x42};
+  lab_.fabric.OnHardwareChange(port);
+  EXPECT_EQ(adapters_.WithPortGuid(wire::Guid{0x42}), adapter);
+  EXPECT_EQ(adapters_.WithPortGuid(before), std::nullopt);
 }
 
 TEST_F(FabricAdaptersTest, WhatIsAnotherMachinesIsNotShown) {
