@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "base/status_macros.h"
 #include "control/peer.h"
+#include "control/rpc.h"
 
 namespace ibemu::control {
 
