@@ -125,6 +125,7 @@ class Daemon {
     asked.leases = parameters.Text("leases", "");
     parameters.Text("peer", "");
     parameters.Flag("trains", false);
+    parameters.Flag("encrypts", false);
     Require(parameters.Finish().ok());
     Require(asked.node.size() <= kLongestName);
     Require(asked.packets.empty() ||
