@@ -42,7 +42,7 @@ std::string WriteKey(const EVP_PKEY& key);
 // An authority that signs itself.
 absl::StatusOr<KeyPair> MakeAuthority(int days);
 
-// Whether it is an IP address, and no name.
+// Returns whether `name` is an IP address.
 bool IsAddress(const std::string& name);
 
 // A machine's certificate for both ends of a connection, signed by `authority`.

@@ -40,8 +40,8 @@ class NodeLinkHost {
   NodeLinkHost& operator=(const NodeLinkHost&) = delete;
   ~NodeLinkHost();
 
-  // The adapter may have leases, and meets others there.  `leases` must outlive
-  // this.
+  // The adapter may have leases; its daemon meets those of other hosts at
+  // `place`.  `leases` must outlive this.
   void TakeLeases(LeaseTable& leases, LeaseTable::Place place);
 
   // The adapter is another daemon's.  It knows messages of several packets

@@ -37,7 +37,8 @@ struct JoinedNode {
 class NodeLinkMethods {
  public:
   static constexpr size_t kMaxFree = 64;
-  // A host that was the first one told of as free is told of behind others.
+  // The time for which a host that node_link.free told of first is told of
+  // behind the others.
   static constexpr absl::Duration kOfferedFor = absl::Seconds(5);
 
   // All must outlive this.  `exact`: every packet goes through the fabric, and
@@ -59,9 +60,9 @@ class NodeLinkMethods {
   //                      is another daemon's, which knows messages of several
   //                      packets, and would ask the node's agents here about
   //                      every SubnGet(): those that they answer do not go to
-  //                      it.  "encrypts": its connections to other machines'
-  //                      are TLS's.  "packets": a token, with which
-  //                      node_link.packets may follow
+  //                      it.  "encrypts": its leases' connections are TLS's.
+  //                      "packets": a token, with which node_link.packets may
+  //                      follow
   //   node_link.packets  {"token": "...", "number": 1} and a stream socket, the
   //                      other end of which that adapter gets: packets of its
   //                      queue pairs go by it as soon as the adapter says that

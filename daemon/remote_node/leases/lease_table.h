@@ -52,12 +52,12 @@ class LeaseTable final : private fabric::FabricWatcher {
   // latest.
   static constexpr absl::Duration kIdle = absl::Minutes(1);
 
-  // Where a joined host's daemon meets those to which it sends.
+  // A Place is where a joined host's daemon meets those of other hosts.
   struct Place {
     // Where its machine waits for connections, "10.0.0.7:40123"; empty for a
     // daemon of this machine.
     std::string address;
-    bool encrypts = false;  // those of its machine, both ways
+    bool encrypts = false;  // connections from there, and to there, are TLS's
   };
 
   // A Party is a joined host that may have leases: it tells the table what it
@@ -164,11 +164,12 @@ class LeaseTable final : private fabric::FabricWatcher {
   // The sender has nothing more to say of it.
   void ForgetSender(Leases::iterator lease);
   void Erase(Leases::iterator lease);
-  // Ends the leases of which a port on the path has changed, or all, if the
-  // path is not what it was.
-  void CheckChanged();
+  // Ends those of these leases whose path is not what it was.
   void Check(std::span<const uint32_t> numbers);
+  // The same of the leases whose path leads through a port, of those that lead
+  // through one that has changed, and of all.
   void CheckAt(fabric::PortId port);
+  void CheckChanged();
   void CheckAll();
   // Ends those that nobody uses.
   void CheckIdle();
